@@ -1,0 +1,1 @@
+"""The messages and stubs of the public API, generated from ``protos/croupier/v1``."""

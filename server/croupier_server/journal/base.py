@@ -1,0 +1,179 @@
+"""What a journal promises, whatever stores it.
+
+The law of this file: a stream is a sequence of entries numbered 1, 2, 3, …, append-only. An
+append is a batch, all or nothing, and only goes in if its first number is the next one; what
+``append`` returned from survives the death of any process. The deadline and the lobby row of
+a stream change with the append that carries them, never apart from it. The journal does not
+read entries: they are bytes to it.
+
+A journal holds secrets (seeds, cards, keys): whoever can read it can see every hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
+
+
+class Stored(NamedTuple):
+    """An entry as stored: its number in the stream, from 1, and its bytes."""
+
+    seq: int
+    data: bytes
+
+
+class Deadline(NamedTuple):
+    """When the server acts on a stream by itself: bound to the entry that set it."""
+
+    stream: str
+    seq: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A stream's row in the lobby index, replaced as a whole by each append that carries one.
+
+    ``subjects`` are those whom the row concerns (players seated or invited, ``house``): the row
+    is found under each of them and each hears of its changes. ``listed`` rows show in pages.
+    """
+
+    stream: str
+    game: str
+    state: str
+    free_seats: int
+    listed: bool
+    created_ms: int
+    subjects: tuple[str, ...]
+    data: bytes
+
+
+class _Keep:
+    """Says that an append leaves the stream's deadline as it is."""
+
+
+KEEP: Final = _Keep()
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """A batch of entries for one stream, and what changes with it.
+
+    ``after`` is the number of the last entry the writer knows (0 for a new stream); the batch
+    gets ``after + 1`` and so on. ``deadline_ms`` sets the stream's deadline (Unix ms, bound to
+    the last entry of the batch), None clears it, ``KEEP`` leaves it. ``row`` replaces the
+    stream's row; None leaves it.
+    """
+
+    stream: str
+    after: int
+    entries: tuple[bytes, ...]
+    deadline_ms: int | _Keep | None = KEEP
+    row: Row | None = None
+
+
+class RowFilter(NamedTuple):
+    """Which rows a page lists; empty fields do not filter. Only listed rows are shown."""
+
+    game: str = ""
+    states: tuple[str, ...] = ()
+    with_free_seats: bool = False
+
+
+class PageKey(NamedTuple):
+    """Where a page ended: pages run from the newest row to the oldest."""
+
+    created_ms: int
+    stream: str
+
+
+class JournalError(Exception):
+    """What a journal may raise."""
+
+
+class SequenceConflict(JournalError):
+    """The batch was not next: nothing was written. ``last`` is the stream's last number."""
+
+    def __init__(self, stream: str, after: int, last: int) -> None:
+        super().__init__(f"{stream}: append after {after}, but the last entry is {last}")
+        self.last: Final = last
+
+
+class JournalUnavailable(JournalError):
+    """The store cannot be reached or will not write now; nothing is known to be written.
+
+    After this from ``append`` the outcome is unknown: read the stream and compare entry ids.
+    """
+
+
+class JournalLocked(JournalError):
+    """Another process has this store open, and it can be open only once."""
+
+
+class QueueFull(JournalUnavailable):
+    """Too many appends are waiting; this one was not taken and was not written."""
+
+
+Deliver = Callable[[Sequence[Stored]], None]
+"""Gets entries in order, without a gap or a repeat, on the event loop. Must not block or raise."""
+
+DeliverRow = Callable[[Row], None]
+"""Gets a row that has changed and concerns the subject, on the event loop."""
+
+Cancel = Callable[[], None]
+"""Ends a subscription; calling it again does nothing."""
+
+
+class Journal(Protocol):
+    """A store of streams. All methods run on one event loop, that of ``open``."""
+
+    shared: bool
+    """True when other processes may append to the same streams."""
+
+    async def append(self, batch: Append) -> None:
+        """Store a batch durably. Returns once it is stored and was delivered to listeners here.
+
+        Raises ``SequenceConflict``, ``QueueFull`` (both: nothing was written) or
+        ``JournalUnavailable`` (unknown). ``ValueError`` for an empty batch.
+        """
+
+    async def read(self, stream: str, after: int = 0, limit: int = 1 << 31) -> list[Stored]:
+        """Entries numbered above ``after``, in order, at most ``limit``; [] for an unknown stream."""
+
+    async def last_seq(self, stream: str) -> int:
+        """The number of the last entry, 0 for an unknown stream."""
+
+    async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
+        """Deliver every entry numbered above ``after``, those already stored before it returns.
+
+        Gaps are repaired by reading. An entry appended here is delivered before its ``append``
+        returns.
+        """
+
+    async def clock_ms(self) -> int:
+        """The journal's clock, Unix milliseconds. Never runs backwards."""
+
+    async def due(self, now_ms: int, limit: int = 100) -> list[Deadline]:
+        """Deadlines at or before ``now_ms``, earliest first. They stay until an append moves them."""
+
+    async def page(self, where: RowFilter, after: PageKey | None, limit: int) -> list[Row]:
+        """Listed rows that match, newest first, beginning behind ``after``."""
+
+    async def row(self, stream: str) -> Row | None:
+        """One stream's row, listed or not."""
+
+    async def rows_of(self, subject: str) -> list[Row]:
+        """All rows that concern ``subject``, listed or not, oldest first."""
+
+    async def listen_rows(self, subject: str, deliver: DeliverRow) -> Cancel:
+        """Deliver each row that concerns ``subject``, or did until now, when it changes."""
+
+    async def key(self, name: str, fresh: bytes, *, replace: bool = False) -> bytes:
+        """The stored key of that name; ``fresh`` is stored and returned when there is none.
+
+        All who ask at once get the same one. ``replace`` stores ``fresh`` over what there is.
+        """
+
+    async def close(self) -> None:
+        """Finish what is queued and let go of the store. Later calls raise ``JournalUnavailable``."""

@@ -1,0 +1,1 @@
+"""The form of journal entries, generated from ``entry.proto``."""
