@@ -63,15 +63,11 @@ _TO_TEXT: Final[dict[tuple[str, str], Callable[[Any], str]]] = {
 }
 
 
-def typed_fields(game: str, text: str) -> dict[str, Any]:
-    """A canonical move text as keyword arguments for ``Move``; the text must be canonical."""
-    word, *rest = text.split()
-    return {game: _TO_FIELDS[game, word](rest)}
-
-
 def typed_move(game: str, text: str) -> games_pb2.Move:
     """A canonical move text as a typed message."""
-    return games_pb2.Move(**typed_fields(game, text))
+    word, *rest = text.split()
+    fields: dict[str, Any] = {game: _TO_FIELDS[game, word](rest)}
+    return games_pb2.Move(**fields)
 
 
 def move_text(move: games_pb2.Move) -> tuple[str | None, str]:

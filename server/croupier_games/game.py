@@ -153,7 +153,7 @@ class OptionSpec:
     def __init__(
         self,
         name: str,
-        default: int | bool,
+        default: Any,
         description: str,
         *,
         minimum: int | None = None,
@@ -161,13 +161,13 @@ class OptionSpec:
         choices: tuple[int, ...] = (),
     ) -> None:
         self.name: Final = name
-        self.default: Final = default
+        self.default: Final[Any] = default
         self.description: Final = description
         self.minimum: Final = minimum
         self.maximum: Final = maximum
         self.choices: Final = choices
 
-    def validate(self, value: Any) -> int | bool:
+    def validate(self, value: Any) -> Any:
         """``value`` when it is of the default's type and in range. Raises ``InvalidOptions``."""
         if isinstance(self.default, bool):
             if not isinstance(value, bool):

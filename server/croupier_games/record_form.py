@@ -24,6 +24,7 @@ NOT_THE_PLAYER: Final = ("timeout", "takeover")
 """What ``by`` says of a move that its player did not make."""
 
 _LONGEST_MOVE: Final = 200
+_LONGEST_WHY: Final = 400
 _LONGEST_BOARD: Final = 4096
 _DEEPEST: Final = 16
 _LARGEST: Final = (1 << 53) - 1
@@ -34,14 +35,21 @@ class RecordError(ValueError):
     """A record, or one thing in it, that does not hold.
 
     ``where`` names the field or move, ``why`` says what is wrong with it, ``line`` is the
-    record's line in its file, from 1, where that is known.
+    record's line in its file, from 1, where that is known. The texts are short and safe to
+    print, whatever the record holds.
     """
 
     def __init__(self, where: str, why: str, line: int | None = None) -> None:
-        self.where: Final = where
-        self.why: Final = why if len(why) <= 400 else why[:400] + "…"
+        self.where: Final = _printable(where)
+        self.why: Final = _printable(why)
         self.line: Final = line
-        super().__init__(f"{where}: {self.why}" if line is None else f"line {line}: {where}: {self.why}")
+        text = f"{self.where}: {self.why}"
+        super().__init__(text if line is None else f"line {line}: {text}")
+
+
+def _printable(text: str) -> str:
+    short = text if len(text) <= _LONGEST_WHY else text[:_LONGEST_WHY] + "…"
+    return "".join(c if c.isprintable() else "?" for c in short)
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,7 +224,7 @@ class _Fold:
     def step(self, index: int) -> Step:
         """Makes move ``index`` after the deals that are due before it."""
         entry = self.claims.moves[index]
-        where = f'move {index} (seat {entry.seat}, "{entry.move}")'
+        where = f"move {index} (seat {entry.seat}, {json.dumps(entry.move)})"
         self._deal_what_is_due()
         self._check_turn(entry, where)
         before, game = self.state, self.claims.game
@@ -271,7 +271,7 @@ class _Fold:
         if claimed != scores:
             raise RecordError("scores", f"are {_written(claimed)}, but come out as {_written(scores)}")
         if not _same(self.claims.facts, facts):
-            raise RecordError("facts", f"{_first_difference(self.claims.facts, facts)}")
+            raise RecordError("facts", _first_difference(self.claims.facts, facts))
 
     def _is_due(self) -> bool:
         return self.state is None or self.claims.game.needs_deal(self.state)
@@ -322,7 +322,8 @@ class _Fold:
             raise RecordError(where, str(error)) from error
         for key, value in dealt.items():
             if not _same(_dealt(key, claimed.get(key)), _dealt(key, value)):
-                raise RecordError(f"{where}, {key}", f"does not follow from the seed, which gives {_written(value)}")
+                why = f"does not follow from the seed, which gives {_written(value)}"
+                raise RecordError(f"{where}, {key}", why)
 
 
 def _check_promises(claims: Claims) -> None:
@@ -370,7 +371,7 @@ def _first_difference(claimed: Plain | None, found: Plain) -> str:
         return "are missing"
     for key in [*found, *claimed]:
         if key not in claimed or key not in found:
-            return f"{'have no' if key in found else 'have an unknown'} {key}"
+            return f"{'have no' if key in found else 'have an unknown'} {_written(key)}"
         if not _same(claimed[key], found[key]):
             return f"{key} is {_written(claimed[key])}, but comes out as {_written(found[key])}"
     return "differ"

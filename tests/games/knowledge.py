@@ -4,7 +4,7 @@ The law of this file: it must not ask the code under test what a viewer may know
 that shows too much would be taken for knowledge. Only sizes that are public by rule (HU-3,
 RUM-4) and, for the count of all cards, the views themselves are read.
 
-A fourth game adds one entry to each table at the end.
+A fourth game adds one entry to each table at the end, and to the set if suits count in it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from games.playing import AnyGame, Moment
+
 from croupier_games.cards import CARD_NUMBERS
-from croupier_games.game import Game, Plain
-from games.playing import Moment
+from croupier_games.game import Plain
+
+Moments = Sequence[Moment]
 
 Path = tuple[str | int, ...]
 """Where a card lies in a deal: ``("hands", 0, 12)``."""
@@ -23,7 +26,7 @@ Path = tuple[str | int, ...]
 _CARD = re.compile(r"\b(?:[2-9TJQKA][CDHS]|BJ|RJ)\b")
 
 
-def named(moments: Sequence[Moment]) -> set[str]:
+def named(moments: Moments) -> set[str]:
     """The cards named in the moves, which everybody hears."""
     return {card for moment in moments if moment.move for card in _CARD.findall(moment.move)}
 
@@ -54,20 +57,20 @@ def _own(deal: Plain, viewer: int | None) -> set[str]:
     return set() if viewer is None else set(deal["hands"][viewer])
 
 
-def _doudizhu_known(game: Game[Any, Any], deal: Plain, moments: Sequence[Moment], viewer: int | None) -> set[str]:
+def _doudizhu_known(game: AnyGame, deal: Plain, moments: Moments, viewer: int | None) -> set[str]:
     """Own hand, cards played, and the bottom once somebody has bid and won (DDZ-5)."""
     won = game.facts(moments[-1].state)["landlord"] is not None
     return _own(deal, viewer) | named(moments) | (set(deal["bottom"]) if won else set())
 
 
-def _rummy_known(game: Game[Any, Any], deal: Plain, moments: Sequence[Moment], viewer: int | None) -> set[str]:
+def _rummy_known(game: AnyGame, deal: Plain, moments: Moments, viewer: int | None) -> set[str]:
     """Own hand and own draws, the first discard, and cards melded, laid off or discarded (RUM-4)."""
     draws = [moment.seat for moment in moments if moment.move == "draw stock"]
     own_draws = {card for card, seat in zip(deal["stock"], draws, strict=False) if seat == viewer}
     return _own(deal, viewer) | own_draws | {deal["discard"]} | named(moments)
 
 
-def _unders_known(game: Game[Any, Any], deal: Plain, moments: Sequence[Moment], viewer: int | None) -> set[str]:
+def _unders_known(game: AnyGame, deal: Plain, moments: Moments, viewer: int | None) -> set[str]:
     """Own hand and own draws, Overs, cards played and Hidden Unders flipped (HU-3, HU-5, HU-16)."""
     known = _own(deal, viewer) | named(moments)
     left = len(deal["deck"])
@@ -83,28 +86,31 @@ def _unders_known(game: Game[Any, Any], deal: Plain, moments: Sequence[Moment], 
 
 
 def _doudizhu_cards(deal: Plain, views: list[Plain]) -> list[str]:
-    cards = [card for view in views for card in view["hand"]]
+    cards: list[str] = [card for view in views for card in view["hand"]]
     cards += [card for play in views[0]["plays"] for card in play["cards"]]
-    return cards + (deal["bottom"] if views[0]["landlord"] is None else [])
+    cards += deal["bottom"] if views[0]["landlord"] is None else []
+    return cards
 
 
 def _rummy_cards(deal: Plain, views: list[Plain]) -> list[str]:
     view = views[0]
-    cards = [card for each in views for card in each["hand"]] + view["discard_pile"]
+    cards: list[str] = [card for each in views for card in each["hand"]] + view["discard_pile"]
     cards += [card for meld in view["melds"] for card in meld["cards"]]
     unseen = deal["stock"][len(deal["stock"]) - view["stock_count"] :]
-    return cards + (view["stock_known"] if view["turn_overs"] else unseen)
+    cards += view["stock_known"] if view["turn_overs"] else unseen
+    return cards
 
 
 def _unders_cards(deal: Plain, views: list[Plain]) -> list[str]:
     view = views[0]
-    cards = [card for each in views for card in each["hand"]] + view["playpile"] + view["cleared"]
+    cards: list[str] = [card for each in views for card in each["hand"]] + view["playpile"] + view["cleared"]
     for seat, public in enumerate(view["seats"]):
         cards += public["overs"] + [deal["unders"][seat][slot] for slot in public["unders"]]
-    return cards + deal["deck"][len(deal["deck"]) - view["deck_count"] :]
+    cards += deal["deck"][len(deal["deck"]) - view["deck_count"] :]
+    return cards
 
 
-KNOWN: dict[str, Callable[[Game[Any, Any], Plain, Sequence[Moment], int | None], set[str]]] = {
+KNOWN: dict[str, Callable[[AnyGame, Plain, Moments, int | None], set[str]]] = {
     "hidden_unders": _unders_known,
     "doudizhu": _doudizhu_known,
     "basic_rummy": _rummy_known,
@@ -124,3 +130,20 @@ POINTS: dict[str, Callable[[str], int]] = {
     "basic_rummy": lambda card: min("_A23456789TJQK".index(card[0]), 10),
 }
 """What a card adds to a published result when it is left in a hand (RUM-16)."""
+
+FACTS: dict[str, set[str]] = {
+    "hidden_unders": {"winner", "left", "pickups"},
+    "doudizhu": {"void", "landlord", "bid", "multiplier"},
+    "basic_rummy": {"hands", "finished"},
+}
+"""The facts that the published vectors list."""
+
+EXPECTED_SUM: dict[str, Callable[[Plain], int]] = {
+    "hidden_unders": lambda facts: 0,
+    "doudizhu": lambda facts: 0,
+    "basic_rummy": lambda facts: sum(sum(hand["points"]) for hand in facts["hands"]),
+}
+"""What the final scores add up to (HU-20, HU-21, DDZ-28, RUM-16)."""
+
+SUITED = {"basic_rummy"}
+"""Games in which moves that differ only in suits are different moves."""

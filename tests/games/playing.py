@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from croupier_games import GAMES, dealing
 from croupier_games.game import Game, Options, Plain
 from croupier_games.records import build_record, move_entry
+
+AnyGame = Game[Any, Any]
 
 NONCE = bytes(range(16))
 
@@ -45,7 +49,7 @@ class Setup:
         return "-".join([self.name, str(self.players), *(f"{key}={value}" for key, value in self.given)])
 
     @property
-    def game(self) -> Game[Any, Any]:
+    def game(self) -> AnyGame:
         return GAMES[self.name]
 
     @property
@@ -74,13 +78,19 @@ class Played:
     moments: list[Moment] = field(default_factory=list)
 
     @property
-    def game(self) -> Game[Any, Any]:
+    def game(self) -> AnyGame:
         return self.setup.game
 
     @property
     def nonces(self) -> list[bytes | None]:
         """The first seat gave a nonce, the others did not."""
         return [NONCE] + [None] * (self.setup.players - 1)
+
+    def moves(self) -> Iterator[tuple[Any, int, str, Any]]:
+        """Every move: the state before it, its seat and text, and the state after it."""
+        for before, after in pairwise(self.moments):
+            if after.seat is not None and after.move is not None:
+                yield before.state, after.seat, after.move, after.state
 
     def viewers(self) -> list[int | None]:
         """Every seat, and None for the spectator."""
@@ -150,3 +160,16 @@ def _dealt(played: Played, state: Any) -> Any:
     played.deals.append(deal)
     played.moments.append(Moment(state, number))
     return state
+
+
+def sample(played: Played, count: int = 60) -> list[Moment]:
+    """The last moments of a game and some of the others."""
+    earlier = played.moments[:-5]
+    chance = random.Random(played.board)
+    return chance.sample(earlier, min(count, len(earlier))) + played.moments[-5:]
+
+
+def awaited(game: AnyGame, moments: list[Moment]) -> list[tuple[Any, int]]:
+    """The states of these moments in which a seat is to move, and the seat."""
+    turns = [(moment.state, game.to_act(moment.state)) for moment in moments]
+    return [(state, seat) for state, seat in turns if seat is not None]

@@ -1,10 +1,12 @@
 """Moves as values and as text: what is one, what is none, and their one canonical form."""
 
+from collections.abc import Callable
+
 import pytest
 
 from croupier_games.cards import CARD_NUMBERS
 from croupier_games.game import MalformedMove
-from croupier_games.hidden_unders import GAME, Done, Flip, PlaceOvers, Play
+from croupier_games.hidden_unders import GAME, Done, Flip, Move, PlaceOvers, Play
 
 SEVENS = [CARD_NUMBERS["7C"], CARD_NUMBERS["7D"]]
 
@@ -75,13 +77,13 @@ def test_a_refusal_repeats_a_long_word_only_in_part() -> None:
         (lambda: Play([]), "NO_CARDS"),
         (lambda: Play([52]), "NOT_A_CARD"),
         (lambda: Play([-1]), "NOT_A_CARD"),
-        (lambda: Play(["7C"]), "NOT_A_CARD"),
+        (lambda: Play(["7C"]), "NOT_A_CARD"),  # type: ignore[list-item]
         (lambda: PlaceOvers([0, 1, 2]), "NOT_FOUR_CARDS"),
         (lambda: Flip(4), "NO_SUCH_SLOT"),
         (lambda: Flip(-1), "NO_SUCH_SLOT"),
     ],
 )
-def test_values_that_are_no_move_make_none(make, reason: str) -> None:
+def test_values_that_are_no_move_make_none(make: Callable[[], Move], reason: str) -> None:
     with pytest.raises(MalformedMove) as refusal:
         make()
     assert refusal.value.reason == reason

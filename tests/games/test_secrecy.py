@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from games.knowledge import KNOWN, POINTS, Path, card_at, places
+from games.playing import AnyGame, Moment, Played, Setup, play, setups
 
 from croupier_games import GAMES
-from croupier_games.game import Game, IllegalMove, Plain
-from games.knowledge import KNOWN, POINTS, Path, card_at, places
-from games.playing import Moment, Played, Setup, play, setups
+from croupier_games.game import IllegalMove, Plain
 
 CUTS = 4
 """Moments looked at in each game, for every viewer."""
@@ -27,7 +27,7 @@ TRIES = (104, 104, 8, 8, 4, 4, 2, 2, 2, 2)
 """How many cards are dealt again: all of them, or, where that breaks the public story, a few."""
 
 
-def shown(game: Game[Any, Any], states: Sequence[Any], viewer: int | None) -> list[str]:
+def shown(game: AnyGame, states: Sequence[Any], viewer: int | None) -> list[str]:
     """All that ``viewer`` is shown along the way, the moves offered to it included."""
     lines = []
     for state in states:
@@ -36,9 +36,9 @@ def shown(game: Game[Any, Any], states: Sequence[Any], viewer: int | None) -> li
     return lines
 
 
-def outline(game: Game[Any, Any], states: Sequence[Any]) -> list[Any]:
+def outline(game: AnyGame, state: Any) -> Any:
     """What the rules make public whatever the views do."""
-    return [(game.to_act(s), game.running_scores(s), json.dumps(game.facts(s))) for s in states]
+    return game.to_act(state), game.running_scores(state), game.facts(state)
 
 
 def segment(played: Played, cut: int) -> list[Moment]:
@@ -47,7 +47,7 @@ def segment(played: Played, cut: int) -> list[Moment]:
 
 
 def replay_with(played: Played, moments: Sequence[Moment], deal: Plain) -> list[Any] | None:
-    """The states of the same moves after another deal; None where a move is not legal then."""
+    """The states of the same moves after another deal; None where they tell another public story."""
     game, number = played.game, moments[0].deal
     if number == 0:
         state = game.load_deal(deal, played.setup.players, played.setup.options)
@@ -60,6 +60,8 @@ def replay_with(played: Played, moments: Sequence[Moment], deal: Plain) -> list[
         try:
             state = game.apply(state, moment.seat, game.parse_move(moment.move))
         except IllegalMove:
+            return None
+        if outline(game, state) != outline(game, moment.state):
             return None
         states.append(state)
     return states
@@ -95,10 +97,11 @@ def free_places(played: Played, moments: Sequence[Moment], viewer: int | None) -
     return list(groups.values())
 
 
-def another_world(played: Played, moments: Sequence[Moment], viewer: int | None, chance: random.Random) -> Any:
+def another_world(
+    played: Played, moments: Sequence[Moment], viewer: int | None, chance: random.Random
+) -> Any:
     """States of a different deal that fit everything public; None where none was found."""
-    deal, game = played.deals[moments[0].deal], played.game
-    expected = outline(game, [moment.state for moment in moments])
+    deal = played.deals[moments[0].deal]
     groups = free_places(played, moments, viewer)
     for size in TRIES:
         changed = deal
@@ -106,7 +109,7 @@ def another_world(played: Played, moments: Sequence[Moment], viewer: int | None,
             changed = dealt_again(changed, chance.sample(group, min(size, len(group))), chance)
         if played_out(changed) != played_out(deal):
             states = replay_with(played, moments, changed)
-            if states is not None and outline(game, states) == expected:
+            if states is not None:
                 return states
     return None
 
@@ -133,7 +136,31 @@ def look(setup: Setup, seed: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_hidden_cards_change_nothing_that_is_shown(name):
+def test_hidden_cards_change_nothing_that_is_shown(name: str) -> None:
     counts = [look(setup, seed) for setup in setups() if setup.name == name for seed in range(2)]
     cases, permuted = (sum(column) for column in zip(*counts, strict=True))
-    assert permuted >= cases * 0.6, f"only {permuted} of {cases} cases had another world to compare with"
+    assert permuted >= cases * 0.8, f"only {permuted} of {cases} cases had another world to compare with"
+
+
+class Leaking:
+    """A game that shows everybody one hidden card: where it is to be found in the secret state."""
+
+    def __init__(self, game: AnyGame, part: str) -> None:
+        self._game = game
+        self._part = part
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._game, name)
+
+    def view(self, state: Any, seat: int | None) -> Plain:
+        secret = json.loads(self._game.fingerprint(state))[self._part]
+        return {**self._game.view(state, seat), "leak": secret[:1]}
+
+
+@pytest.mark.parametrize(
+    ("name", "part"), [("hidden_unders", "deck"), ("doudizhu", "hands"), ("basic_rummy", "stock")]
+)
+def test_one_leaked_card_would_be_found(name: str, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, name, Leaking(GAMES[name], part))
+    with pytest.raises(AssertionError, match="viewer"):
+        look(Setup(name, 3), 0)

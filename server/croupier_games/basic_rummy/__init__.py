@@ -1,8 +1,8 @@
 """Basic Rummy: pure rules, numbered RUM-1 to RUM-19.
 
-``GAME`` keeps the contract of ``croupier_games.game.Game``. The parts: ``melds`` (cards as masks, runs
-and groups), ``moves`` (their texts), ``state`` (the position), ``deal``, ``turn`` (what is legal and what
-it does), ``score``, ``view``.
+The law of this package: ``GAME`` keeps the contract of ``croupier_games.game.Game``, and each rule has
+one home. The parts: ``melds`` (cards as masks, runs and groups), ``moves`` (their texts), ``state`` (the
+position), ``deal``, ``turn`` (what is legal and what it does), ``score``, ``view``.
 """
 
 from croupier_games.basic_rummy.game import GAME

@@ -14,9 +14,9 @@ from the one before.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
-from croupier_games.cards import BLACK_JOKER, CARD_NUMBERS, CARD_TEXTS, RED_JOKER
+from croupier_games.cards import BLACK_JOKER, CARD_NUMBERS, CARD_TEXTS, RED_JOKER, format_cards
 
 RANK_TEXTS: Final = ("3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K", "A", "2", "BJ", "RJ")
 """The text of each rank, weakest first."""
@@ -47,12 +47,18 @@ DECK: Final = sum(BITS)
 BIT_OF_TEXT: Final[dict[str, int]] = {text: BITS[card] for text, card in CARD_NUMBERS.items()}
 """The one bit of each card, by its text."""
 
-_BY_STRENGTH: Final[tuple[tuple[int, int], ...]] = tuple(sorted((bit, card) for card, bit in enumerate(BITS)))
+_CARD_OF_BIT: Final[dict[int, int]] = {bit: card for card, bit in enumerate(BITS)}
 
 
 def cards_of(bits: int) -> tuple[int, ...]:
     """The card numbers of a set, low to high; bits that are no card are left out."""
-    return tuple([card for bit, card in _BY_STRENGTH if bits & bit])
+    cards = []
+    left = bits & DECK
+    while left:
+        lowest = left & -left
+        cards.append(_CARD_OF_BIT[lowest])
+        left ^= lowest
+    return tuple(cards)
 
 
 def texts_of(bits: int) -> list[str]:
@@ -61,10 +67,10 @@ def texts_of(bits: int) -> list[str]:
     >>> texts_of(BIT_OF_TEXT["2C"] | BIT_OF_TEXT["TS"])
     ['TS', '2C']
     """
-    return [CARD_TEXTS[card] for bit, card in _BY_STRENGTH if bits & bit]
+    return format_cards(cards_of(bits))
 
 
-def bits_of(cards: Iterable[int]) -> int:
+def bits_of(cards: Iterable[Any]) -> int:
     """The set of some card numbers. Raises ``ValueError`` for a number that is no card or comes twice."""
     bits = 0
     for card in cards:
@@ -108,7 +114,7 @@ def _lowest(count: int, suits: int) -> int:
     return chosen
 
 
-_LOWEST: Final = [_lowest(min(count, 4), suits) for count in range(16) for suits in range(16)]
+_LOWEST: Final = [_lowest(count, suits) for count in range(5) for suits in range(16)]
 
 
 def lowest_suits(bits: int, counts: int) -> int:

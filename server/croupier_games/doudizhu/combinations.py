@@ -194,7 +194,7 @@ def plays_of_shape(levels: int, shape: Shape, above: int = -1) -> list[int]:
     length = shape.length
     starts = run_starts(held, length)
     if above >= 0:
-        starts &= -1 << above - length + 2
+        starts &= -1 << above - length + 2  # one rank up from the start of the run that ends at `above`
     run = _RUN[shape.copies][length]
     if not shape.wings:
         return [run * unit for unit in UNITS[starts]]
@@ -207,6 +207,7 @@ def plays_of_shape(levels: int, shape: Shape, above: int = -1) -> list[int]:
 
 
 ROCKET_COUNTS: Final = sum(UNITS[JOKERS])
+"""The counts of the one play that is no core with wings (DDZ-22)."""
 
 
 def _all_plays() -> dict[int, Combination]:

@@ -12,7 +12,6 @@ from typing import Final, final, overload
 
 from croupier_games.doudizhu.cardset import ALL_RANKS, JOKERS, RUN_RANKS, levels_of, lowest_suits
 from croupier_games.doudizhu.combinations import (
-    BOMB,
     PAIR_RUN,
     ROCKET_COUNTS,
     SHAPES,

@@ -39,9 +39,9 @@ class Bid:
     __slots__ = ("amount",)
 
     def __init__(self, amount: int) -> None:
-        if isinstance(amount, bool) or not isinstance(amount, int) or not 1 <= amount <= 3:
+        if not 1 <= amount <= 3:
             raise MalformedMove("INVALID_BID", f"a bid is 1, 2 or 3, not {_shown(amount)}")
-        self.amount: Final = amount
+        self.amount: Final = int(amount)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Bid) and other.amount == self.amount
@@ -100,7 +100,7 @@ Move: TypeAlias = Pass | Bid | Play
 PASS: Final = Pass()
 BIDS: Final = (Bid(1), Bid(2), Bid(3))
 
-_WORDS: Final[dict[str, Move]] = {"pass": PASS} | {f"bid {bid.amount}": bid for bid in BIDS}
+_CALLS: Final[dict[str, Move]] = {"pass": PASS, "bid 1": BIDS[0], "bid 2": BIDS[1], "bid 3": BIDS[2]}
 
 
 def _shown(value: object) -> str:
@@ -118,7 +118,7 @@ def parse_move(text: str) -> Move:
     words = text.split()
     if words[:1] == ["play"]:
         return _parse_play(words[1:])
-    move = _WORDS.get(" ".join(words))
+    move = _CALLS.get(" ".join(words))
     if move is None:
         raise MalformedMove(
             "UNKNOWN_MOVE", f"{_shown(text)} is not a move; write pass, bid 1, bid 2, bid 3, or play 3C 3D"

@@ -4,6 +4,7 @@ The law of this file: an effect never changes, and only ``plain`` turns it into 
 gets; ``private`` is true exactly when seats are shown different things.
 """
 
+from abc import ABC, abstractmethod
 from typing import Final
 
 from croupier_games.cards import CARD_TEXTS, HIDDEN, format_cards
@@ -11,7 +12,7 @@ from croupier_games.game import Plain
 from croupier_games.hidden_unders.ranks import Cards
 
 
-class Effect:
+class Effect(ABC):
     """One thing that happened. ``private`` when not everybody may know all of it."""
 
     __slots__ = ("private",)
@@ -19,9 +20,9 @@ class Effect:
     def __init__(self, private: bool) -> None:
         self.private: Final = private
 
+    @abstractmethod
     def plain(self, viewer: int | None) -> Plain:
         """One key, the kind, with the fields that ``viewer`` (None: a spectator) may know."""
-        raise NotImplementedError
 
 
 class Dealt(Effect):

@@ -1,0 +1,70 @@
+"""Checks of fields that many requests have.
+
+The law of this file: a check returns the value to go on with or raises a ``Refusal`` that
+names the field; it never mends what a caller got wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from croupier_server.errors import missing_field, wrong_field
+from croupier_server.ids import is_name
+from croupier_server.settings import Settings
+
+MAX_REQUEST_ID: Final = 64
+
+_RANDOM_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_UNFIT_CATEGORIES: Final = frozenset({"Cc", "Cs", "Co", "Zl", "Zp"})
+_JOINERS: Final = "\u200c\u200d"
+"""Invisible, but part of words and emoji; other invisible marks can make one name look like another."""
+
+
+def text_for_people(field: str, value: str, longest: int, *, required: bool = False) -> str:
+    """A title or name without surrounding spaces, at most ``longest`` characters, no control characters."""
+    text = unicodedata.normalize("NFC", value.strip())
+    if required and not text.strip(_JOINERS):
+        raise missing_field(field)
+    if len(text) > longest:
+        raise wrong_field(field, f"has {len(text)} characters; at most {longest} are allowed")
+    if any(_is_unfit(character) for character in text):
+        raise wrong_field(field, "has control characters or invisible marks")
+    return text
+
+
+def _is_unfit(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category in _UNFIT_CATEGORIES or (category == "Cf" and character not in _JOINERS)
+
+
+def request_id(value: str) -> str:
+    """A request_id: at most 64 characters, no control characters; may be empty."""
+    if len(value) > MAX_REQUEST_ID or not value.isprintable():
+        raise wrong_field("request_id", f"is at most {MAX_REQUEST_ID} characters, no control characters")
+    return value
+
+
+def random_uuid(field: str, value: str) -> str:
+    """A UUID of a random kind (version 4 or 7) in lower case; empty stays empty."""
+    lowered = value.lower()
+    if lowered and _RANDOM_UUID.fullmatch(lowered) is None:
+        raise wrong_field(field, "is a random UUID (version 4 or 7) such as uuid4() makes")
+    return lowered
+
+
+def resource_name(field: str, value: str, collection: str) -> str:
+    """A resource name such as ``tables/{id}``. Whether there is one is not asked."""
+    if not value:
+        raise missing_field(field, f"is required: {collection}/ and an id")
+    if not is_name(value, collection):
+        raise wrong_field(field, f"is {collection}/ and an id of 22 characters")
+    return value
+
+
+def page_size(value: int, settings: Settings) -> int:
+    """How many items a page has: 0 is the default, more than the largest is the largest."""
+    if value < 0:
+        raise wrong_field("page_size", "is not negative")
+    return min(value or settings.default_page_size, settings.max_page_size)

@@ -1,0 +1,239 @@
+"""What is due to one client stream, bounded and coalesced.
+
+The law of this file: one feed per stream, one writer per feed. What is due goes out in one
+message, since a message's cost is per write. A feed never waits for its client: when its queue
+is full, the table's updates are dropped and the table is marked; once the client has read, it
+gets a snapshot in their place (policy: drop and resync). Results of moves are never dropped;
+their number is bounded by the moves in flight.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Final, Protocol
+
+from croupier.v1 import streams_pb2
+from croupier_server.errors import Refusal, refuse
+from croupier_server.views import delimited, timestamp
+
+_HEARTBEAT, _RECONNECT, _RESULT = 2, 3, 4
+_MESSAGE_BYTES: Final = 192 * 1024
+"""A response is closed when it has grown to this; the largest update stays below the limit."""
+
+
+class Resyncable(Protocol):
+    """A subscription that can be brought up to date without what was dropped."""
+
+    def resync(self) -> Iterable[bytes]:
+        """The chunks that replace what was dropped; when not taken to the end, asked for again."""
+
+
+class Feed:
+    """The outgoing side of one stream: a bounded queue of chunks and its coalescing writer."""
+
+    __slots__ = (
+        "_bytes",
+        "_chunks",
+        "_ending",
+        "_extras",
+        "_limit",
+        "_overdue",
+        "_overflows",
+        "_room",
+        "_waiter",
+        "last_write",
+    )
+
+    def __init__(self, limit_bytes: int, on_overflow: Callable[[], None] = lambda: None) -> None:
+        self._chunks: deque[bytes] = deque()
+        self._extras: deque[bytes] = deque()
+        self._bytes = 0
+        self._limit: Final = limit_bytes
+        self._overdue: dict[Resyncable, None] = {}
+        self._overflows: Final = on_overflow
+        self._waiter: asyncio.Future[None] | None = None
+        self._room: asyncio.Future[None] | None = None
+        self._ending: Exception | bool = False
+        self.last_write = time.monotonic()
+
+    @property
+    def ended(self) -> bool:
+        """True once the stream is to end; what is pushed later is dropped."""
+        return self._ending is not False
+
+    def push(self, subscription: Resyncable, chunk: bytes) -> bool:
+        """Queue an update of a subscription; False when the queue is full: it is marked then."""
+        if subscription in self._overdue:
+            return False
+        if self._bytes + len(chunk) > self._limit and self._chunks:
+            self._overdue[subscription] = None
+            self._overflows()
+            return False
+        self._chunks.append(chunk)
+        self._bytes += len(chunk)
+        self._wake()
+        return True
+
+    def push_result(self, result: bytes) -> None:
+        """Queue an encoded ``MoveResult``; never dropped."""
+        self._extras.append(delimited(_RESULT, result))
+        self._wake()
+
+    def push_note(self, chunk: bytes) -> None:
+        """Queue a chunk that belongs to no subscription, such as a refused one's end."""
+        self._extras.append(chunk)
+        self._wake()
+
+    def heartbeat(self, now_ms: int) -> None:
+        """Queue a sign of life."""
+        beat = streams_pb2.Heartbeat(server_time=timestamp(now_ms))
+        self.push_note(delimited(_HEARTBEAT, beat.SerializeToString()))
+
+    def ask_to_reconnect(self, within_seconds: int) -> None:
+        """Queue the hint that the stream ends soon."""
+        hint = streams_pb2.Reconnect()
+        hint.within.FromSeconds(within_seconds)
+        self.push_note(delimited(_RECONNECT, hint.SerializeToString()))
+
+    def owes(self, subscription: Resyncable) -> bool:
+        """True when updates of the subscription were dropped and no snapshot was sent yet."""
+        return subscription in self._overdue
+
+    def forget(self, subscription: Resyncable) -> None:
+        """A subscription is over: nothing more is owed to it."""
+        self._overdue.pop(subscription, None)
+
+    def finish(self, error: Exception | None = None) -> None:
+        """End the stream once what is queued has gone out: with OK, a refusal, or a fault."""
+        if self._ending is False:
+            self._ending = error if error is not None else True
+            self._wake()
+            self._open_room()
+
+    async def room(self) -> None:
+        """Wait until half of the queue is free (or the stream ends): for those with much to send."""
+        while self._bytes > self._limit // 2 and not self.ended:
+            if self._room is None:
+                self._room = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._room)
+
+    async def responses(self) -> AsyncIterator[bytes]:
+        """The responses to write, each as large as what was due; raises what it was finished with."""
+        while True:
+            if not (self._chunks or self._extras):
+                if self._ending is not False:
+                    break
+                await self._wait()
+                continue
+            yield self._take()
+            self.last_write = time.monotonic()
+        if isinstance(self._ending, Exception):
+            raise self._ending
+
+    def _take(self) -> bytes:
+        size, parts = 0, []
+        for queue in (self._chunks, self._extras):
+            while queue and size < _MESSAGE_BYTES:
+                part = queue.popleft()
+                size += len(part)
+                parts.append(part)
+        self._bytes = 0 if not self._chunks else sum(map(len, self._chunks))
+        if self._overdue and not self._chunks:
+            self._resync()
+        if self._bytes <= self._limit // 2:
+            self._open_room()
+        return b"".join(parts)
+
+    def _resync(self) -> None:
+        """Bring marked subscriptions up to date as far as there is room; the rest stays marked."""
+        overdue, self._overdue = list(self._overdue), {}
+        for subscription in overdue:
+            for chunk in subscription.resync():
+                self.push(subscription, chunk)
+                if self._bytes > self._limit // 2:
+                    self._overdue[subscription] = None
+                    break
+
+    async def _wait(self) -> None:
+        self._waiter = asyncio.get_running_loop().create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def _wake(self) -> None:
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+    def _open_room(self) -> None:
+        if self._room is not None:
+            self._room.set_result(None)
+            self._room = None
+
+
+class Feeds:
+    """All open feeds of this process: their heartbeats and their end when the process drains."""
+
+    def __init__(
+        self,
+        *,
+        limit_bytes: int,
+        heartbeat_seconds: float,
+        now_ms: Callable[[], int],
+        on_overflow: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._feeds: set[Feed] = set()
+        self._limit: Final = limit_bytes
+        self._heartbeat: Final = heartbeat_seconds
+        self._now_ms: Final = now_ms
+        self._on_overflow: Final = on_overflow
+        self._ticker: asyncio.TimerHandle | None = None
+        self._draining = False
+
+    def __len__(self) -> int:
+        return len(self._feeds)
+
+    def open(self) -> Feed:
+        """A new feed. Raises ``Refusal`` SERVER_DRAINING."""
+        if self._draining:
+            raise draining()
+        feed = Feed(self._limit, self._on_overflow)
+        self._feeds.add(feed)
+        if self._ticker is None:
+            self._tick()
+        return feed
+
+    def close(self, feed: Feed) -> None:
+        """The stream is over."""
+        self._feeds.discard(feed)
+
+    def drain(self, within_seconds: int) -> None:
+        """Hint every stream to reconnect, then end it with SERVER_DRAINING."""
+        self._draining = True
+        for feed in tuple(self._feeds):
+            feed.ask_to_reconnect(within_seconds)
+            feed.finish(draining())
+
+    def stop(self) -> None:
+        """No more heartbeats."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+            self._ticker = None
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        for feed in self._feeds:
+            if now - feed.last_write >= self._heartbeat:
+                feed.last_write = now
+                feed.heartbeat(self._now_ms())
+        wait = max(self._heartbeat / 4, 0.01)
+        self._ticker = asyncio.get_running_loop().call_later(wait, self._tick)
+
+
+def draining() -> Refusal:
+    """What new and open streams are told when the process goes away."""
+    return refuse("SERVER_DRAINING", "this server is going away; connect again and resume")

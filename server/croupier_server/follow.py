@@ -1,0 +1,116 @@
+"""Beginning a subscription: from a snapshot, or with exactly the events that are missing.
+
+The law of this file: a resumed stream gets every event after ``after_seq`` once and in order,
+whatever is appended meanwhile; only then does it go live.
+"""
+
+from __future__ import annotations
+
+import hmac
+
+from croupier.v1 import tables_pb2
+from croupier_server.errors import refuse
+from croupier_server.feed import Feed
+from croupier_server.fold import TableState, UnreadableTable
+from croupier_server.followers import Subscription, Wishes
+from croupier_server.journal.base import Journal, JournalError
+from croupier_server.table import Table, unavailable
+from croupier_server.views import Audience, EventView
+
+_SLICE = 256
+"""How many events are made before the feed is asked for room."""
+
+
+async def begin(
+    journal: Journal, table: Table, subscription: Subscription, asked: tables_pb2.Subscription
+) -> None:
+    """Bring a subscription up to date and make it live.
+
+    Raises ``Refusal`` TABLE_UNREADABLE or JOURNAL_UNAVAILABLE; the subscription is closed then.
+    """
+    table.followers.add(subscription)
+    try:
+        await _begin(journal, table, subscription, asked)
+    except BaseException:
+        subscription.close()
+        raise
+
+
+async def _begin(
+    journal: Journal, table: Table, subscription: Subscription, asked: tables_pb2.Subscription
+) -> None:
+    if not asked.HasField("after_seq"):
+        subscription.start(snapshot=True)
+        return
+    if asked.epoch and asked.epoch != table.followers.epoch:
+        subscription.start(snapshot=True, reset=True)
+        return
+    if asked.after_seq > table.state.seq:
+        await table.catch_up()
+        if asked.after_seq > table.state.seq:
+            subscription.start(snapshot=True, reset=True)
+            return
+    await _replay(journal, table, subscription, asked.after_seq)
+
+
+async def _replay(journal: Journal, table: Table, subscription: Subscription, after: int) -> None:
+    """Send the events after ``after``: from the table's tail when it has them, else from the journal."""
+    while not _tail_covers(table, after):
+        after = await _replay_stored(journal, table, subscription, after)
+    for event in table.tail:
+        if event.seq > after:
+            subscription.push(event.chunk(subscription.audience, subscription.head))
+    subscription.start()
+
+
+def _tail_covers(table: Table, after: int) -> bool:
+    return after >= table.state.seq or (bool(table.tail) and table.tail[0].seq <= after + 1)
+
+
+async def _replay_stored(journal: Journal, table: Table, subscription: Subscription, after: int) -> int:
+    """Fold the stored stream again, sending what comes after ``after``; the last number sent."""
+    try:
+        entries = await journal.read(table.name)
+        state = TableState(table.name)
+        for stored in entries:
+            step = state.fold(stored)
+            if stored.seq <= after:
+                continue
+            chunk = EventView(state, step).chunk(subscription.audience, subscription.head)
+            subscription.push(chunk)
+            after = stored.seq
+            if after % _SLICE == 0:
+                await subscription.feed.room()
+    except JournalError as error:
+        raise unavailable(error) from error
+    except UnreadableTable as error:
+        raise refuse(
+            "TABLE_UNREADABLE", "this table can't be read by this server", table=table.name
+        ) from error
+    return after
+
+
+def subscription_for(
+    table: Table, feed: Feed, asked: tables_pb2.Subscription, player: str, most_legal: int
+) -> Subscription:
+    """The subscription that a caller may have. Raises ``Refusal`` NOT_YOUR_SEAT or WRONG_JOIN_CODE."""
+    audience = _audience(table, asked, player)
+    created = table.state.created
+    inside = (
+        audience is not None
+        or (player and player == table.state.creator)
+        or hmac.compare_digest(asked.join_code.encode(), created.join_code.encode())
+    )
+    if created.private and not inside:
+        raise refuse("WRONG_JOIN_CODE", "this table is private; give its join code to watch it")
+    wishes = Wishes(legal=most_legal if asked.legal_moves else 0, views=asked.views, form=asked.move_form)
+    return Subscription(feed, table.followers, table.state, audience, wishes)
+
+
+def _audience(table: Table, asked: tables_pb2.Subscription, player: str) -> Audience:
+    own = table.state.seats_of(player)
+    if asked.HasField("seat"):
+        if asked.seat not in own:
+            raise refuse("NOT_YOUR_SEAT", f"seat {asked.seat} is not yours", seat=asked.seat)
+        return asked.seat
+    return own[0] if own else None

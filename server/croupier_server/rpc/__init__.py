@@ -1,0 +1,1 @@
+"""The services as clients see them, and how they are mounted on gRPC."""

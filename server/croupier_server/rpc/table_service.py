@@ -1,0 +1,331 @@
+"""TableService: check, call, answer.
+
+The law of this file: a method checks its request, calls the table, and answers; it holds no
+rule and no state. It knows nothing of gRPC: requests in, responses or encoded chunks out, a
+``Refusal`` raised.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+from collections.abc import AsyncIterator
+from typing import Final
+
+from google.protobuf.message import Message
+
+from croupier.codec import plain_options
+from croupier.moves import move_text
+from croupier.v1 import tables_pb2
+from croupier_games import GAMES
+from croupier_games.game import InvalidOptions
+from croupier_server import checks, seating
+from croupier_server.caller import Caller
+from croupier_server.drafts import Draft, Request, draft, request_digest
+from croupier_server.errors import missing_field, refuse, refused_by_rules, wrong_field
+from croupier_server.feed import Feeds
+from croupier_server.fold import Phase, UnreadableTable
+from croupier_server.follow import begin, subscription_for
+from croupier_server.ids import Ids, random_id
+from croupier_server.journal.base import JournalError, RowFilter
+from croupier_server.journal.v1 import entry_pb2
+from croupier_server.lobby import PageTokens
+from croupier_server.record import record_line
+from croupier_server.rpc.play_session import PlaySession, end_failed
+from croupier_server.settings import BOT_LEVELS, Settings
+from croupier_server.table import Table, unavailable
+from croupier_server.tables import Tables
+from croupier_server.views import table_message, written_move
+
+_MOVE_SECONDS: Final = range(5, 86_401)
+_DEFAULT_STATES: Final = ("OPEN", "FILLED", "PLAYING")
+_DEFAULT_LEVEL: Final = "easy"
+
+_Mutation = tables_pb2.JoinTableRequest | tables_pb2.LeaveTableRequest | tables_pb2.InviteBotRequest
+
+
+class TableServicer:
+    """TableService over the tables of this process."""
+
+    def __init__(
+        self, tables: Tables, feeds: Feeds, settings: Settings, ids: Ids, page_tokens: PageTokens
+    ) -> None:
+        self.tables: Final = tables
+        self.settings: Final = settings
+        self._feeds: Final = feeds
+        self._ids: Final = ids
+        self._page_tokens: Final = page_tokens
+
+    # --- tables -------------------------------------------------------------------------------
+
+    async def create_table(
+        self, request: tables_pb2.CreateTableRequest, caller: Caller
+    ) -> tables_pb2.CreateTableResponse:
+        """Open a table."""
+        created = self._created(request)
+        await self._check_room(f"created-by:{caller.player}", caller)
+        request_id = checks.request_id(request.request_id)
+        asked = Request(caller.player, request_id, request_digest(_payload(request)))
+        table_id = self._ids.derived(caller.player, "CreateTable", request_id) if request_id else random_id()
+        created.board = f"tables/{table_id}"
+        first = draft(self.tables.clock.now_ms(), asked, created=created)
+        table = await self.tables.create(created.board, first)
+        return tables_pb2.CreateTableResponse(table=table_message(table.state, with_code=True))
+
+    def _created(self, request: tables_pb2.CreateTableRequest) -> entry_pb2.Created:
+        game = GAMES.get(request.game)
+        if not request.game:
+            raise missing_field("game", f"is required: one of {', '.join(GAMES)}")
+        if game is None:
+            raise refuse("UNKNOWN_GAME", f"there is no game of that key; there are {', '.join(GAMES)}")
+        of_game, given = plain_options(request.options)
+        if of_game is not None and of_game != request.game:
+            raise refuse("WRONG_GAME", f"options are those of {of_game}, but the game is {request.game}")
+        players = request.players or game.default_players
+        try:
+            if players not in game.players:
+                raise InvalidOptions(
+                    "INVALID_PLAYERS",
+                    f"{game.title} takes {game.players[0]} to {game.players[-1]} players, not {players}",
+                )
+            options = game.options(players, **given)
+        except InvalidOptions as error:
+            raise refused_by_rules(error, "options") from None
+        if request.move_seconds and request.move_seconds not in _MOVE_SECONDS:
+            raise wrong_field("move_seconds", "is 0 for no clock, or 5 to 86,400")
+        return entry_pb2.Created(
+            game=game.name,
+            players=players,
+            options_json=json.dumps(options, separators=(",", ":")),
+            rules_version=game.rules_version,
+            server_seed=secrets.token_bytes(32),
+            private=request.private,
+            join_code=secrets.token_urlsafe(9) if request.private else "",
+            move_seconds=request.move_seconds,
+            title=checks.text_for_people("title", request.title, 80),
+        )
+
+    async def _check_room(self, subject: str, caller: Caller) -> None:
+        limit = self.settings.max_open_tables
+        if not caller.is_house and await self.tables.count_of(subject) >= limit:
+            raise refuse("TOO_MANY_TABLES", f"you have {limit} unfinished tables; finish or leave some first")
+
+    async def get_table(
+        self, request: tables_pb2.GetTableRequest, caller: Caller
+    ) -> tables_pb2.GetTableResponse:
+        """A table as it stands."""
+        table = await self._table("name", request.name)
+        return tables_pb2.GetTableResponse(table=_shown(table, caller))
+
+    async def list_tables(
+        self, request: tables_pb2.ListTablesRequest, _caller: Caller
+    ) -> tables_pb2.ListTablesResponse:
+        """A page of the lobby."""
+        limit = checks.page_size(request.page_size, self.settings)
+        if request.game and request.game not in GAMES:
+            raise refuse("UNKNOWN_GAME", f"there is no game of that key; there are {', '.join(GAMES)}")
+        where = RowFilter(request.game, _states(request), request.with_free_seats)
+        after = self._page_tokens.rows_key(where, request.page_token)
+        rows = await self.tables.page(where, after, limit + 1)
+        return tables_pb2.ListTablesResponse(
+            tables=[tables_pb2.Table.FromString(row.data) for row in rows[:limit]],
+            next_page_token=self._page_tokens.next_rows(where, rows, limit),
+        )
+
+    # --- seats --------------------------------------------------------------------------------
+
+    async def join_table(
+        self, request: tables_pb2.JoinTableRequest, caller: Caller
+    ) -> tables_pb2.JoinTableResponse:
+        """Take a seat, or show the nonce that was promised with it."""
+        table = await self._table("name", request.name)
+        asked = _request(request, caller)
+        if request.nonce:
+            await table.command(
+                lambda now: seating.show_nonce(table.state, caller, asked, request.nonce, now), asked
+            )
+        else:
+            await self._check_room(caller.player, caller)
+            seat = request.seat if request.HasField("seat") else None
+            wanted = seating.Wanted(seat, request.join_code, request.nonce_commitment)
+            await table.command(lambda now: seating.join(table.state, caller, asked, wanted, now), asked)
+        seats = table.state.seats_of(caller.player)
+        named = request.seat if request.HasField("seat") and request.seat in seats else None
+        if not seats:
+            raise refuse("NOT_SEATED", "you took this seat with this request_id before, and left since")
+        seat = seats[-1] if named is None else named
+        return tables_pb2.JoinTableResponse(seat=seat, table=_shown(table, caller))
+
+    async def leave_table(
+        self, request: tables_pb2.LeaveTableRequest, caller: Caller
+    ) -> tables_pb2.LeaveTableResponse:
+        """Free a seat."""
+        table = await self._table("name", request.name)
+        asked = _request(request, caller)
+        await table.command(lambda now: seating.leave(table.state, caller, asked, now), asked)
+        return tables_pb2.LeaveTableResponse(table=_shown(table, caller))
+
+    async def invite_bot(
+        self, request: tables_pb2.InviteBotRequest, caller: Caller
+    ) -> tables_pb2.InviteBotResponse:
+        """Keep a seat for a house bot or a player."""
+        table = await self._table("name", request.name)
+        asked = _request(request, caller)
+        level, player = "", ""
+        if request.WhichOneof("invited") == "player":
+            player = checks.resource_name("player", request.player, "players")
+        else:
+            level = request.level or _DEFAULT_LEVEL
+            if level not in BOT_LEVELS:
+                raise wrong_field("level", f"is one of {', '.join(BOT_LEVELS)}")
+        seat = request.seat if request.HasField("seat") else None
+
+        def decide(now: int) -> list[Draft]:
+            return seating.invite(table.state, caller, asked, seat, level, player, now)
+
+        seq = await table.command(decide, asked)
+        kept = await self._seat_offered_at(table, seq)
+        return tables_pb2.InviteBotResponse(seat=kept, table=_shown(table, caller))
+
+    async def _seat_offered_at(self, table: Table, seq: int) -> int:
+        try:
+            stored = await self.tables.journal.read(table.name, seq - 1, 1)
+        except JournalError as error:
+            raise unavailable(error) from error
+        return entry_pb2.Entry.FromString(stored[0].data).seat_offered.seat
+
+    # --- playing ------------------------------------------------------------------------------
+
+    async def make_move(
+        self, request: tables_pb2.MakeMoveRequest, caller: Caller
+    ) -> tables_pb2.MakeMoveResponse:
+        """Make a move; answers once the journal has it."""
+        table = self.tables.loaded(request.table) or await self._table("table", request.table)
+        try:
+            game, text = move_text(request.move)
+        except ValueError as error:
+            field = "is required" if request.move.WhichOneof("move") is None else str(error)
+            raise wrong_field("move", field) from None
+        if game is not None and game != table.state.created.game:
+            raise refuse("WRONG_GAME", f"the move is one of {game}, but the table's game is another")
+        seat = request.seat if request.HasField("seat") else None
+        expected = request.expected_seq if request.HasField("expected_seq") else None
+        request_id = request.request_id
+        if request_id:
+            checks.request_id(request_id)
+            digest = request_digest(request.move.SerializeToString(), str(seat).encode())
+            asked = Request(caller.player, request_id, digest)
+        else:
+            asked = Request(caller.player)
+        return tables_pb2.MakeMoveResponse(seq=await table.move(asked, seat, text, expected))
+
+    async def list_legal_moves(
+        self, request: tables_pb2.ListLegalMovesRequest, caller: Caller
+    ) -> tables_pb2.ListLegalMovesResponse:
+        """A page of the caller's legal moves."""
+        table = await self._table("table", request.table)
+        limit = checks.page_size(request.page_size, self.settings)
+        state = table.state
+        acting = table.seat_for(caller.player, request.seat if request.HasField("seat") else None)
+        if state.to_act != acting:
+            return tables_pb2.ListLegalMovesResponse(seq=state.seq)
+        moves = state.rules.legal_moves(state.game_state)
+        bound_to = f"moves {state.name} {acting} {state.game_seq}"
+        start = int(self._page_tokens.place(bound_to, request.page_token)[0]) if request.page_token else 0
+        end = min(start + limit, len(moves))
+        return tables_pb2.ListLegalMovesResponse(
+            moves=[written_move(state, moves[i], request.move_form) for i in range(start, end)],
+            seq=state.seq,
+            next_page_token=self._page_tokens.token(bound_to, [end]) if end < len(moves) else "",
+            total_size=len(moves),
+        )
+
+    async def get_record(
+        self, request: tables_pb2.GetRecordRequest, _caller: Caller
+    ) -> tables_pb2.GetRecordResponse:
+        """The record of an ended table."""
+        table = await self._table("table", request.table)
+        if table.state.phase is not Phase.ENDED:
+            raise refuse("TABLE_NOT_ENDED", "a record is made when the table has ended")
+        try:
+            entries = await self.tables.journal.read(table.name)
+            line = await asyncio.to_thread(record_line, table.name, entries)
+        except JournalError as error:
+            raise unavailable(error) from error
+        except UnreadableTable as error:
+            raise refuse("RECORD_UNAVAILABLE", "this table can't be read by this server") from error
+        return tables_pb2.GetRecordResponse(record_json=line)
+
+    # --- streams ------------------------------------------------------------------------------
+
+    async def watch_table(
+        self, request: tables_pb2.WatchTableRequest, caller: Caller
+    ) -> AsyncIterator[bytes]:
+        """Stream one table; ends with the table."""
+        asked = request.subscription
+        table = await self._table("subscription.table", asked.table)
+        feed = self._feeds.open()
+        subscription = None
+        filling = None
+        try:
+            subscription = subscription_for(table, feed, asked, caller.player, self.settings.max_legal_moves)
+            subscription.when_closed = feed.finish
+            filling = asyncio.ensure_future(begin(self.tables.journal, table, subscription, asked))
+            filling.add_done_callback(lambda done: end_failed(feed, done))
+            async for response in feed.responses():
+                yield response
+        finally:
+            self._feeds.close(feed)
+            if filling is not None:
+                filling.cancel()
+            if subscription is not None:
+                subscription.close()
+
+    async def play(
+        self, requests: AsyncIterator[tables_pb2.PlayRequest], caller: Caller
+    ) -> AsyncIterator[bytes]:
+        """One stream for any number of tables."""
+        feed = self._feeds.open()
+        session = PlaySession(self, caller, feed)
+        reader = asyncio.create_task(session.read(requests))
+        reader.add_done_callback(lambda done: end_failed(feed, done))
+        try:
+            async for response in feed.responses():
+                yield response
+        finally:
+            self._feeds.close(feed)
+            session.close()
+            reader.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait((reader,))
+
+    async def _table(self, field: str, name: str) -> Table:
+        return await self.tables.get(checks.resource_name(field, name, "tables"))
+
+
+def _request(request: _Mutation, caller: Caller) -> Request:
+    request_id = checks.request_id(request.request_id)
+    return Request(caller.player, request_id, request_digest(_payload(request)) if request_id else b"")
+
+
+def _payload(request: Message) -> bytes:
+    """What a repeat must have in common with the first request: its kind and every field."""
+    return request.DESCRIPTOR.name.encode() + b"\0" + request.SerializeToString(deterministic=True)
+
+
+def _shown(table: Table, caller: Caller) -> tables_pb2.Table:
+    state = table.state
+    inside = bool(caller.player) and (caller.player == state.creator or bool(state.seats_of(caller.player)))
+    return table_message(state, with_code=inside)
+
+
+def _states(request: tables_pb2.ListTablesRequest) -> tuple[str, ...]:
+    if not request.states:
+        return _DEFAULT_STATES
+    known = {int(phase): phase.name for phase in Phase}
+    try:
+        return tuple(sorted({known[state] for state in request.states}))
+    except KeyError:
+        raise wrong_field("states", "are OPEN, FILLED, PLAYING or ENDED") from None

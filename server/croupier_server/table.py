@@ -1,0 +1,379 @@
+"""One table: commands in, journal entries out, every follower told.
+
+The law of this file: a command is checked against the state, becomes a batch of entries, and the
+batch is appended only if it is next; nothing reaches anybody before the journal has it. The
+state changes in ``_deliver`` alone, for entries of this process and of others alike. A lost race
+means: catch up, and decide again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import structlog
+
+from croupier_games.game import IllegalMove, MalformedMove
+from croupier_server.drafts import Draft, Request, draft, next_steps
+from croupier_server.errors import Refusal, refuse, refused_by_journal, refused_by_rules
+from croupier_server.fold import HOUSE, Accepted, Phase, TableState, UnreadableTable
+from croupier_server.journal.base import (
+    KEEP,
+    Append,
+    Journal,
+    JournalError,
+    QueueFull,
+    Row,
+    SequenceConflict,
+    Stored,
+)
+from croupier_server.journal.v1 import entry_pb2
+from croupier_server.views import EventView, row_data
+
+if TYPE_CHECKING:
+    from croupier_server.followers import Followers
+    from croupier_server.settings import Settings
+
+log = structlog.get_logger()
+
+_TAIL: Final = 8
+"""How many of the last events are kept at hand for those who resume."""
+_ATTEMPTS: Final = 16
+"""How often a command that lost the race for the next entry is decided again."""
+
+Decide = Callable[[int], list[Draft]]
+"""Decides a command at a time (Unix ms) from the table's state. Raises ``Refusal``."""
+
+
+class Table:
+    """One table in this process: a cache of its journal stream that can be dropped at any time."""
+
+    __slots__ = (
+        "_cancel",
+        "_foreseen",
+        "_journal",
+        "_lock",
+        "_now_ms",
+        "_settings",
+        "followers",
+        "idle_since",
+        "state",
+        "tail",
+        "unreadable",
+    )
+
+    def __init__(
+        self, name: str, journal: Journal, settings: Settings, now_ms: Callable[[], int], followers: Followers
+    ) -> None:
+        self.state = TableState(name)
+        self.followers: Final = followers
+        self.tail: deque[EventView] = deque(maxlen=_TAIL)
+        self.unreadable: UnreadableTable | None = None
+        self.idle_since = 0.0
+        self._journal: Final = journal
+        self._settings: Final = settings
+        self._now_ms: Final = now_ms
+        self._foreseen: dict[int, tuple[bytes, Any]] = {}
+        self._lock: Final = asyncio.Lock()
+        self._cancel: Callable[[], None] | None = None
+
+    @property
+    def name(self) -> str:
+        """The resource name, ``tables/{id}``."""
+        return self.state.name
+
+    @property
+    def busy(self) -> bool:
+        """True while a command is under way or somebody follows the table."""
+        return self._lock.locked() or bool(self.followers)
+
+    async def load(self) -> None:
+        """Fold what is stored and follow what comes; then take the steps that are nobody's.
+
+        Raises ``Refusal`` TABLE_NOT_FOUND, TABLE_UNREADABLE or JOURNAL_UNAVAILABLE.
+        """
+        try:
+            self._cancel = await self._journal.listen(self.name, 0, self._deliver)
+        except JournalError as error:
+            raise unavailable(error) from error
+        if self.unreadable is None and self.state.seq == 0:
+            self.close()
+            raise refuse("TABLE_NOT_FOUND", f"there is no table {self.name}", table=self.name)
+        self.check_readable()
+        if self._steps_due():
+            await self.command(self._due)
+
+    def close(self) -> None:
+        """Let go of the stream; the object is not to be used any more."""
+        if self._cancel is not None:
+            self._cancel()
+            self._cancel = None
+
+    def check_readable(self) -> None:
+        """Raises ``Refusal`` TABLE_UNREADABLE when the journal holds what this version can't read."""
+        if self.unreadable is not None:
+            raise refuse(
+                "TABLE_UNREADABLE",
+                "this table was written by another version of the server; try another replica or later",
+                table=self.name,
+            )
+
+    # --- entries in ---------------------------------------------------------------------------
+
+    def _deliver(self, entries: Sequence[Stored]) -> None:
+        """Fold entries and show them to all who follow; the only place where state changes."""
+        for stored in entries:
+            if stored.seq <= self.state.seq or self.unreadable is not None:
+                continue
+            data, game_state = self._foreseen.pop(stored.seq, (b"", None))
+            try:
+                step = self.state.fold(stored, game_state if data == stored.data else None)
+            except UnreadableTable as error:
+                self._give_up(error)
+                return
+            event = EventView(self.state, step)
+            self.tail.append(event)
+            self.followers.show(event)
+        self._foreseen.clear()
+        self.followers.settle(self.state)
+
+    def _give_up(self, error: UnreadableTable) -> None:
+        self.unreadable = error
+        log.error("table.unreadable", table=self.name, problem=str(error))
+        try:
+            self.check_readable()
+        except Refusal as refusal:
+            self.followers.end(refusal)
+
+    async def catch_up(self) -> None:
+        """Fold what others have appended. Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
+        try:
+            self._deliver(await self._journal.read(self.name, self.state.seq))
+        except JournalError as error:
+            raise unavailable(error) from error
+        self.check_readable()
+
+    # --- commands -----------------------------------------------------------------------------
+
+    async def command(self, decide: Decide, request: Request | None = None) -> int:
+        """Run one command: the number of the entry it made (or had made, when repeated).
+
+        Raises ``Refusal``: whatever ``decide`` refuses, REQUEST_ID_REUSED, JOURNAL_UNAVAILABLE.
+        """
+        async with self._lock:
+            for _ in range(_ATTEMPTS):
+                self.check_readable()
+                if request is not None:
+                    accepted = self.accepted(request)
+                    if accepted is not None:
+                        return accepted.seq
+                drafts = decide(self._now_ms())
+                if not drafts:
+                    return self.state.seq
+                first = self.state.seq + 1
+                if await self._append(drafts):
+                    return first
+            raise refuse("JOURNAL_UNAVAILABLE", "too many others change this table at once; try again")
+
+    def accepted(self, request: Request) -> Accepted | None:
+        """The earlier acceptance of the same request. Raises ``Refusal`` REQUEST_ID_REUSED."""
+        if not request.request_id:
+            return None
+        found = self.state.requests.get((request.actor, request.request_id))
+        if found is not None and found.digest != request.digest:
+            raise refuse(
+                "REQUEST_ID_REUSED",
+                "this request_id was used for another request; take a fresh one for each",
+                request_id=request.request_id,
+            )
+        return found
+
+    async def _append(self, drafts: list[Draft]) -> bool:
+        """Append a batch; False when others were first (their entries are folded then)."""
+        state = self.state
+        deadline = self._set_deadline(drafts)
+        stream, after = state.name, state.seq
+        datas = tuple(d.entry.SerializeToString() for d in drafts)
+        for seq, (data, d) in enumerate(zip(datas, drafts, strict=True), after + 1):
+            if d.game_state is not None:
+                self._foreseen[seq] = (data, d.game_state)
+        row = None if _is_plain_move(drafts) else self._row_after(datas)
+        batch = Append(stream, after, datas, KEEP if deadline == 0 else deadline, row)
+        try:
+            await self._journal.append(batch)
+        except SequenceConflict:
+            await self.catch_up()
+            return False
+        except QueueFull as error:
+            raise unavailable(error) from error
+        except JournalError as error:
+            await self._find_out(after, datas, error)
+        return True
+
+    async def _find_out(self, after: int, datas: Sequence[bytes], error: JournalError) -> None:
+        """After an append whose outcome is unknown: is our entry there? Raises ``Refusal`` if not."""
+        await self.catch_up()
+        try:
+            stored = await self._journal.read(self.name, after, 1)
+        except JournalError as again:
+            raise unavailable(again) from again
+        if not stored or stored[0].data != datas[0]:
+            raise unavailable(error) from error
+
+    def _set_deadline(self, drafts: list[Draft]) -> int | None:
+        """Write the deadline after a batch into its last entry: its time, None (never), 0 (as it was)."""
+        last = drafts[-1].entry
+        kinds = {d.entry.WhichOneof("kind") for d in drafts}
+        settings, now = self._settings, last.time_ms
+        if "ended" in kinds:
+            return None
+        if kinds & {"dealt", "moved"}:
+            clock = self.state.created.move_seconds
+            if clock:
+                last.deadline_ms = now + clock * 1000
+            elif self.state.deadline_ms < now + settings.idle_game_ttl_s * 500:
+                last.deadline_ms = now + int(settings.idle_game_ttl_s * 1000)
+        elif "filled" in kinds:
+            last.deadline_ms = now + int(settings.nonce_wait_s * 1000)
+        elif "created" in kinds:
+            last.deadline_ms = now + int(settings.open_table_ttl_s * 1000)
+        return last.deadline_ms
+
+    def _row_after(self, datas: Sequence[bytes]) -> Row:
+        """The lobby row as it will be after the batch."""
+        after = copy.copy(self.state)
+        after.requests = {}
+        for data in datas:
+            seq = after.seq + 1
+            foreseen = self._foreseen.get(seq, (b"", None))[1]
+            after.fold(Stored(seq, data), foreseen)
+        return lobby_row(after)
+
+    # --- steps that are nobody's --------------------------------------------------------------
+
+    def _steps_due(self) -> bool:
+        state = self.state
+        if state.phase is Phase.FILLED:
+            return not state.awaited_nonces()
+        if state.phase is not Phase.PLAYING:
+            return False
+        rules = state.rules
+        return rules.needs_deal(state.game_state) or rules.scores(state.game_state) is not None
+
+    def _due(self, now_ms: int) -> list[Draft]:
+        return next_steps(self.state, self.state.game_state, now_ms) if self._steps_due() else []
+
+    async def expire(self, deadline_seq: int) -> None:
+        """The deadline set by an entry has passed: act, unless a later entry has moved it."""
+
+        def decide(now_ms: int) -> list[Draft]:
+            if self.state.deadline_seq != deadline_seq or self.state.phase is Phase.ENDED:
+                return []
+            return self._overdue(now_ms)
+
+        await self.command(decide)
+
+    def _overdue(self, now_ms: int) -> list[Draft]:
+        state = self.state
+        if state.phase is Phase.FILLED:
+            return next_steps(state, None, now_ms)
+        if state.phase is Phase.PLAYING and state.created.move_seconds and state.to_act is not None:
+            move = state.rules.default_move(state.game_state)
+            return self._moved(now_ms, Request(), state.to_act, move, entry_pb2.MOVED_BY_TIMEOUT)
+        scores = [] if state.game_state is None else state.rules.running_scores(state.game_state)
+        ended = entry_pb2.Ended(result=entry_pb2.RESULT_ABANDONED, scores=scores)
+        return [draft(now_ms, Request(), state.game_state, ended=ended)]
+
+    # --- moves --------------------------------------------------------------------------------
+
+    async def move(self, request: Request, seat: int | None, text: str, expected_seq: int | None) -> int:
+        """Make a player's move: the number of its entry. Raises ``Refusal``; see MakeMove."""
+        if expected_seq is not None and expected_seq > self.state.seq:
+            await self.catch_up()
+
+        def decide(now_ms: int) -> list[Draft]:
+            acting = self.seat_for(request.actor, seat)
+            self._check_playing()
+            self._check_fresh(expected_seq)
+            try:
+                move = self.state.rules.parse_move(text)
+            except MalformedMove as error:
+                raise refused_by_rules(error, "move") from None
+            return self._moved(now_ms, request, acting, move, entry_pb2.MOVED_BY_UNSPECIFIED)
+
+        return await self.command(decide, request)
+
+    def _moved(
+        self, now_ms: int, request: Request, seat: int, move: Any, by: entry_pb2.MovedBy.ValueType
+    ) -> list[Draft]:
+        state = self.state
+        try:
+            after = state.rules.apply(state.game_state, seat, move)
+        except IllegalMove as error:
+            raise refused_by_rules(error, "move") from None
+        moved = entry_pb2.Moved(seat=seat, move=state.rules.format_move(move), by=by)
+        return [draft(now_ms, request, after, moved=moved), *next_steps(state, after, now_ms)]
+
+    def _check_playing(self) -> None:
+        if self.state.phase is Phase.ENDED:
+            raise refuse("GAME_OVER", "this game is over")
+        if self.state.phase is not Phase.PLAYING:
+            raise refuse("GAME_NOT_STARTED", "the game begins when all seats are taken")
+
+    def _check_fresh(self, expected_seq: int | None) -> None:
+        state = self.state
+        if expected_seq is None or state.game_seq <= expected_seq <= state.seq:
+            return
+        raise refuse(
+            "STALE_SEQ",
+            f"expected_seq is {expected_seq}, but the game is at {state.game_seq}; look again",
+            seq=state.seq,
+            expected_seq=expected_seq,
+        )
+
+    def seat_for(self, player: str, seat: int | None) -> int:
+        """The seat that a player acts for. Raises ``Refusal`` NOT_YOUR_SEAT or NOT_SEATED."""
+        own = self.state.seats_of(player)
+        if not own:
+            raise refuse("NOT_SEATED", f"you have no seat at {self.name}", table=self.name)
+        if seat is not None:
+            if seat not in own:
+                raise refuse("NOT_YOUR_SEAT", f"seat {seat} is not yours", seat=seat)
+            return seat
+        to_act = self.state.to_act
+        return to_act if to_act in own else own[0]
+
+
+def _is_plain_move(drafts: list[Draft]) -> bool:
+    """True when the batch changes nothing that the lobby shows."""
+    return drafts[0].entry.WhichOneof("kind") == "moved" and drafts[-1].entry.WhichOneof("kind") != "ended"
+
+
+def lobby_row(state: TableState) -> Row:
+    """The row by which the lobby and inboxes know a table."""
+    subjects: dict[str, None] = {}
+    if state.phase is not Phase.ENDED:
+        subjects[f"created-by:{state.creator}"] = None
+        for seat in state.seats:
+            subject = seat.player or seat.invited or (HOUSE if seat.level else "")
+            if subject:
+                subjects[subject] = None
+    return Row(
+        stream=state.name,
+        game=state.created.game,
+        state=state.phase.name,
+        free_seats=sum(seat.free for seat in state.seats) if state.phase is Phase.OPEN else 0,
+        listed=not state.created.private,
+        created_ms=state.created_ms,
+        subjects=tuple(subjects),
+        data=row_data(state),
+    )
+
+
+def unavailable(error: JournalError) -> Refusal:
+    """What a client is told when the journal will not take or give entries now."""
+    log.warning("journal.unavailable", problem=str(error))
+    return refused_by_journal(error) or refuse("JOURNAL_UNAVAILABLE", "the store cannot take this now")

@@ -1,0 +1,160 @@
+"""All tables of this process: loaded when asked for, dropped when idle, created, listed.
+
+The law of this file: a table in memory is a cache. It is loaded once however many ask at once,
+and dropped when nobody follows it for a while; the journal keeps it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from croupier_server.clock import JournalClock, Sweeper
+from croupier_server.drafts import Draft
+from croupier_server.errors import Refusal, refuse
+from croupier_server.fold import Phase
+from croupier_server.followers import Followers
+from croupier_server.journal.base import (
+    Append,
+    Deadline,
+    Journal,
+    JournalError,
+    PageKey,
+    Row,
+    RowFilter,
+    SequenceConflict,
+    Stored,
+)
+from croupier_server.table import Table, lobby_row, unavailable
+
+if TYPE_CHECKING:
+    from croupier_server.settings import Settings
+
+log = structlog.get_logger()
+
+
+class Tables:
+    """The tables of one journal, as far as this process has them in memory."""
+
+    def __init__(self, journal: Journal, settings: Settings, clock: JournalClock, epoch: str) -> None:
+        self.journal: Final = journal
+        self.settings: Final = settings
+        self.clock: Final = clock
+        self.epoch: Final = epoch
+        self._live: dict[str, Table] = {}
+        self._loading: dict[str, asyncio.Future[Table]] = {}
+        self._sweeper: Final = Sweeper(journal, clock, self._expire)
+        self._evictor: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    async def start(self) -> None:
+        """Begin to fire deadlines and to drop idle tables. Raises ``JournalError``."""
+        await self._sweeper.start()
+        self._evict()
+
+    async def stop(self) -> None:
+        """Stop firing; let go of every table."""
+        await self._sweeper.stop()
+        if self._evictor is not None:
+            self._evictor.cancel()
+        for table in self._live.values():
+            table.close()
+        self._live.clear()
+
+    def loaded(self, name: str) -> Table | None:
+        """The table if it is in memory and readable."""
+        table = self._live.get(name)
+        return table if table is not None and table.unreadable is None else None
+
+    async def get(self, name: str) -> Table:
+        """A table, loaded when it is not in memory.
+
+        Raises ``Refusal`` TABLE_NOT_FOUND, TABLE_UNREADABLE or JOURNAL_UNAVAILABLE.
+        """
+        table = self._live.get(name)
+        if table is not None:
+            table.check_readable()
+            table.idle_since = time.monotonic()
+            return table
+        loading = self._loading.get(name)
+        if loading is None:
+            loading = self._loading[name] = asyncio.ensure_future(self._load(name))
+            loading.add_done_callback(lambda done: self._loaded(name, done))
+        return await asyncio.shield(loading)
+
+    async def _load(self, name: str) -> Table:
+        followers = Followers(name, self.epoch)
+        table = Table(name, self.journal, self.settings, self.clock.now_ms, followers)
+        await table.load()
+        table.idle_since = time.monotonic()
+        self._live[name] = table
+        return table
+
+    def _loaded(self, name: str, done: asyncio.Future[Table]) -> None:
+        self._loading.pop(name, None)
+        if not done.cancelled():
+            done.exception()  # whoever waits gets it; nobody may be waiting any more
+
+    async def create(self, name: str, first: Draft) -> Table:
+        """Open a table with its first entry, or find the one that the same request opened.
+
+        Raises ``Refusal`` REQUEST_ID_REUSED or JOURNAL_UNAVAILABLE.
+        """
+        entry = first.entry
+        entry.deadline_ms = entry.time_ms + int(self.settings.open_table_ttl_s * 1000)
+        data = entry.SerializeToString()
+        preview = Table(name, self.journal, self.settings, self.clock.now_ms, Followers(name, self.epoch))
+        preview.state.fold(Stored(1, data))
+        batch = Append(name, 0, (data,), entry.deadline_ms, lobby_row(preview.state))
+        try:
+            await self.journal.append(batch)
+        except SequenceConflict:
+            pass  # the same request has been here before; its payload is compared below
+        except JournalError as error:
+            raise unavailable(error) from error
+        table = await self.get(name)
+        found = table.state.requests.get((entry.actor, entry.request_id))
+        if entry.request_id and (found is None or found.digest != entry.request_digest):
+            raise refuse("REQUEST_ID_REUSED", "this request_id was used for another request")
+        return table
+
+    async def count_of(self, subject: str) -> int:
+        """How many unfinished tables concern a subject. Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
+        try:
+            return len(await self.journal.rows_of(subject))
+        except JournalError as error:
+            raise unavailable(error) from error
+
+    async def page(self, where: RowFilter, after: PageKey | None, limit: int) -> list[Row]:
+        """A page of the lobby. Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
+        try:
+            return await self.journal.page(where, after, limit)
+        except JournalError as error:
+            raise unavailable(error) from error
+
+    async def _expire(self, deadline: Deadline) -> None:
+        try:
+            table = await self.get(deadline.stream)
+        except Refusal as refusal:
+            log.warning("deadline.skipped", table=deadline.stream, reason=refusal.reason)
+            return
+        state = table.state
+        if state.deadline_seq == deadline.seq and self.clock.may_fire(state.deadline_set_ms, deadline.at_ms):
+            await table.expire(deadline.seq)
+
+    def _evict(self) -> None:
+        """Drop tables that nobody has followed or used for a while, ended ones at once."""
+        now = time.monotonic()
+        for name, table in list(self._live.items()):
+            if table.busy:
+                table.idle_since = now
+            elif table.state.phase is Phase.ENDED or now - table.idle_since > self.settings.evict_after_s:
+                table.close()
+                del self._live[name]
+        wait = max(self.settings.evict_after_s / 4, 0.05)
+        self._evictor = asyncio.get_running_loop().call_later(wait, self._evict)
