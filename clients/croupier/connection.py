@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, Self, TypeVar
@@ -18,6 +19,7 @@ from google.protobuf.message import Message
 
 from croupier.errors import ConnectionLost, Error, Unauthenticated, Unavailable, error_from_rpc
 from croupier.retry import Backoff, Retry
+from croupier.v1 import games_pb2
 from croupier.v1.games_pb2_grpc import GameServiceStub
 from croupier.v1.players_pb2_grpc import PlayerServiceStub
 from croupier.v1.tables_pb2_grpc import TableServiceStub
@@ -112,6 +114,7 @@ class Connection:
             raise ValueError("a client needs at least one address, as in 127.0.0.1:50051")
         self.retry_for = retry_for
         self.silence = 45.0
+        self.clock_offset = 0.0
         self.token = ""
         self.sign_in_again: Callable[[str], Awaitable[None]] | None = None
         self._addresses: Final = tuple(addresses)
@@ -124,6 +127,18 @@ class Connection:
         self._patient = 0
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
+
+    def learn(self, info: games_pb2.GetServerInfoResponse) -> None:
+        """Take over what the server says of its heartbeat and its clock."""
+        heartbeat = info.heartbeat.ToNanoseconds() / 1e9
+        if heartbeat > 0:
+            self.silence = 3 * heartbeat
+        if info.HasField("server_time"):
+            self.clock_offset = info.server_time.ToNanoseconds() / 1e9 - time.time()
+
+    def server_time(self) -> float:
+        """The server's clock now, in Unix seconds, as far as it is known."""
+        return time.time() + self.clock_offset
 
     # --- routes ---------------------------------------------------------------------------------
 
@@ -152,9 +167,13 @@ class Connection:
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
+    def shut(self) -> None:
+        """From now on nothing is tried (again): everything ends with ``ConnectionLost``."""
+        self._closed = True
+
     async def close(self) -> None:
         """Close every channel; calls under way end with ``ConnectionLost``."""
-        self._closed = True
+        self.shut()
         if self._route is not None:
             self._close_route(self._route)
             self._route = None

@@ -8,10 +8,12 @@ class it is follows from the reason, and without a known reason from the code.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 import grpc
+from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 from grpc import StatusCode
 
@@ -193,8 +195,8 @@ def error_from_status(status: status_pb2.Status) -> Error:
     localized = error_details_pb2.LocalizedMessage()
     for detail in status.details:
         for known in (info, bad, localized):
-            if detail.Is(known.DESCRIPTOR):
-                detail.Unpack(known)
+            with suppress(DecodeError):
+                detail.Unpack(known)  # does nothing to a detail of another type
     kind = _BY_REASON.get(info.reason) or _BY_CODE.get(code, Error)
     return kind(
         localized.message or status.message or code.name,
@@ -222,7 +224,7 @@ def _details(error: grpc.aio.AioRpcError) -> status_pb2.Status | None:
             status = status_pb2.Status()
             try:
                 status.ParseFromString(value)
-            except ValueError:
+            except DecodeError:
                 return None
             # Details of another outcome than the call's are a proxy's or a bug's: not believed.
             return status if status.code == error.code().value[0] else None

@@ -20,7 +20,9 @@ from croupier.moves import move_text
 from croupier.v1 import tables_pb2
 
 _MOVED_BY: Final = {n: name.removeprefix("MOVED_BY_").lower() for name, n in tables_pb2.MovedBy.items()}
-_RESULTS: Final = {n: name.removeprefix("TABLE_RESULT_").lower() for name, n in tables_pb2.TableResult.items()}
+_RESULTS: Final[dict[int, str]] = {
+    n: name.removeprefix("TABLE_RESULT_").lower() for name, n in tables_pb2.TableResult.items()
+}
 
 
 def moment(message: Message, name: str) -> datetime | None:

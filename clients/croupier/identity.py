@@ -20,6 +20,8 @@ log = logging.getLogger("croupier")
 
 _RENEW_AFTER: Final = 0.7
 """The part of a token's life after which it is renewed."""
+_SHORTEST_WAIT: Final = 1.0
+"""Seconds between attempts, however little time is left."""
 
 
 class Identity:
@@ -45,7 +47,7 @@ class Identity:
         self._renewing = asyncio.get_running_loop().create_task(self._keep_alive())
 
     async def sign_in_again(self, refused: str) -> None:
-        """After the token ``refused`` was: get another, unless somebody just did. Raises ``Unauthenticated``."""
+        """After the token ``refused`` was: get one, unless that was done. Raises ``Unauthenticated``."""
         async with self._lock:
             if self._connection.token != refused:
                 return
@@ -78,8 +80,7 @@ class Identity:
         while self._lifetime > 0:
             await asyncio.sleep(self._lifetime * _RENEW_AFTER)
             try:
-                async with self._lock:
-                    await self._renew()
+                await self._renew()
             except Error as error:
                 log.warning("the token could not be renewed: %s", error)
-                self._lifetime *= 1 - _RENEW_AFTER
+                self._lifetime = max(self._lifetime * (1 - _RENEW_AFTER), _SHORTEST_WAIT)

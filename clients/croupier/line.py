@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 import grpc
 
@@ -58,7 +58,8 @@ class Line:
 
     async def parting(self) -> float | Error:
         """Why a new call is needed: seconds that this one still lives by its hint, or what it ended with."""
-        await asyncio.wait([self.task, self._hint], return_when=asyncio.FIRST_COMPLETED)
+        waiting: list[asyncio.Future[Any]] = [self.task, self._hint]
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         return self.task.result() if self.task.done() else self._hint.result()
 
     async def ended_within(self, seconds: float) -> Error | None:

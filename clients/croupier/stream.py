@@ -56,10 +56,17 @@ class Stream:
         return [seat for name, seat in self._subscriptions if name == table]
 
     def subscribe(self, subscription: Subscription) -> None:
-        """Begin; an earlier subscription of the same table and seat ends."""
+        """Begin; an earlier subscription of the same table and seat ends, for a seat the spectator's too.
+
+        Two of one player would meet: what a spectator's subscription shows is the server's
+        choice, and through a seat it is once there is one.
+        """
         earlier = self._subscriptions.get(subscription.key)
         if earlier is not None:
             earlier.finish()
+        spectator = self._subscriptions.get((subscription.table, None))
+        if subscription.seat is not None and spectator is not None:
+            self.unsubscribe(spectator)
         self._subscriptions[subscription.key] = subscription
         subscription.on_catching_up = lambda: self._ask(subscription)
         self._ask(subscription)

@@ -24,6 +24,9 @@ from croupier.v1 import tables_pb2
 Key = tuple[str, int | None]
 """A table's name and the seat that it is seen through (None: whatever the server chooses)."""
 
+_ASKS: Final = 3
+"""How often missing steps are asked for before a snapshot is."""
+
 
 class Need(Enum):
     """What a stream must do for a subscription after an update."""
@@ -65,6 +68,7 @@ class Subscription:
         self._missed = False
         self._ahead = 0
         self._turn_ahead = 0
+        self._asked = 0
         self._game_seq = 0
         self._turn: tuple[int, int, int] | None = None
         self._present: dict[int, bool] = {}
@@ -111,30 +115,32 @@ class Subscription:
         if event.seq > self.position + 1:
             return self._ask_again(event.seq)
         self.position = event.seq
-        self._ahead = self._turn_ahead = 0
+        self._closed_hole()
         if event.WhichOneof("kind") in ("dealt", "moved", "ended"):
             self._game_seq = event.seq
         return self._give(update, "event")
 
     def _ask_again(self, seq: int) -> Need:
-        """Steps before ``seq`` are missing: ask for them, and if that leaves a hole, for a snapshot.
+        """Steps before ``seq`` are missing: ask for them, and if the hole stays, for a snapshot.
 
-        Numbers go up within a stream. So when a number that is no higher than one seen beyond
-        the hole comes, it is the second stream that has the hole too.
+        Numbers go up within a stream. So when one comes that is no higher than another seen
+        beyond the hole, it is the new stream that has the hole too (or somebody repeats himself).
         """
-        if self._ahead == 0:
-            self._ahead = seq
-            return Need.SUBSCRIBE
-        if seq > self._ahead:
+        if seq > self._ahead > 0:
             self._ahead = seq
             return Need.NOTHING
-        return self._start_over()
+        self._ahead = seq
+        self._asked += 1
+        return Need.SUBSCRIBE if self._asked <= _ASKS else self._start_over()
 
     def _start_over(self) -> Need:
         self.position = None
         self._missed = True
-        self._ahead = self._turn_ahead = 0
+        self._closed_hole()
         return Need.SUBSCRIBE
+
+    def _closed_hole(self) -> None:
+        self._ahead = self._turn_ahead = self._asked = 0
 
     def _take_turn(self, update: tables_pb2.TableUpdate) -> Need:
         turn = update.turn
@@ -149,14 +155,10 @@ class Subscription:
         return self._give(update, "turn")
 
     def _turn_beyond(self, seq: int) -> Need:
-        """A turn after steps that never came: ask for them, and if it comes again, for a snapshot."""
-        if self._turn_ahead == seq:
-            return self._start_over()
+        """A turn after steps that never came: the hole is asked for, again when the turn comes again."""
+        again = self._turn_ahead == seq
         self._turn_ahead = seq
-        if self._ahead:
-            return Need.NOTHING
-        self._ahead = seq
-        return Need.SUBSCRIBE
+        return self._ask_again(seq) if again or not self._ahead else Need.NOTHING
 
     def _take_snapshot(self, update: tables_pb2.TableUpdate) -> Need:
         snapshot = update.snapshot
@@ -166,7 +168,8 @@ class Subscription:
         self.position = snapshot.seq
         self.epoch = snapshot.epoch
         self._missed = False
-        self._ahead = self._turn_ahead = self._game_seq = 0
+        self._closed_hole()
+        self._game_seq = 0
         self._turn = None
         self._present.clear()
         return self._give(update, "snapshot", missed=missed)

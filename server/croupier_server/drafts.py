@@ -9,21 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from croupier_games import dealing
 from croupier_games.game import Game
-from croupier_server.fold import ENTRY_VERSION, TableState, state_digest
+from croupier_server.fold import ENTRY_VERSION, Draft, TableState, state_digest
 from croupier_server.journal.v1 import entry_pb2
-
-
-class Draft(NamedTuple):
-    """An entry to append, and the game state after it where it changes the game."""
-
-    entry: entry_pb2.Entry
-    game_state: Any = None
 
 
 class Request(NamedTuple):
@@ -48,16 +41,17 @@ def request_digest(*parts: bytes) -> bytes:
 
 def draft(now_ms: int, request: Request, game_state: Any = None, **kind: Any) -> Draft:
     """An entry of one kind: ``draft(now, request, moved=entry_pb2.Moved(...))``."""
+    (name,) = kind
     entry = entry_pb2.Entry(
         version=ENTRY_VERSION,
-        entry_id=secrets.token_bytes(16),
+        entry_id=os.urandom(16),
         time_ms=now_ms,
         actor=request.actor,
         request_id=request.request_id,
         request_digest=request.digest,
         **kind,
     )
-    return Draft(entry, game_state)
+    return Draft(entry, name, game_state)
 
 
 def next_steps(

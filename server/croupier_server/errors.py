@@ -111,7 +111,6 @@ REASONS: Final[Mapping[str, Reason]] = {
     ),
     # what there is
     "TABLE_NOT_FOUND": Reason(_ABSENT, "There is no table of that name.", "Forget the table."),
-    "PLAYER_NOT_FOUND": Reason(_ABSENT, "There is no player of that name.", "Check the name."),
     "SERVICE_NOT_FOUND": Reason(
         _ABSENT, "A health check asks for a service that is not here.", "Check the service's full name."
     ),
@@ -176,11 +175,6 @@ REASONS: Final[Mapping[str, Reason]] = {
     ),
     "MESSAGE_TOO_LARGE": Reason(
         _FULL, "A message is larger than GetServerInfo's `max_message_bytes`.", "Send less at once."
-    ),
-    "TOO_SLOW": Reason(
-        _FULL,
-        "The client did not read its stream for so long that the server let go of it.",
-        "Read faster; open the stream again and resume.",
     ),
     # the server is not well
     "DEADLINE_EXCEEDED": Reason(

@@ -3,8 +3,8 @@
 The law of this file: one feed per stream, one writer per feed. What is due goes out in one
 message, since a message's cost is per write. A feed never waits for its client: when its queue
 is full, the table's updates are dropped and the table is marked; once the client has read, it
-gets a snapshot in their place (policy: drop and resync). Results of moves are never dropped;
-their number is bounded by the moves in flight.
+gets a snapshot in their place (policy: drop and resync). Results of moves are never dropped:
+whoever takes commands from the client waits while it is ``crowded`` with answers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from typing import Final, Protocol
 
 from croupier.v1 import streams_pb2
@@ -22,13 +22,15 @@ from croupier_server.views import delimited, timestamp
 _HEARTBEAT, _RECONNECT, _RESULT = 2, 3, 4
 _MESSAGE_BYTES: Final = 192 * 1024
 """A response is closed when it has grown to this; the largest update stays below the limit."""
+_ANSWER_BYTES: Final = 64 * 1024
+"""How much in answers may wait before no more commands are taken."""
 
 
 class Resyncable(Protocol):
     """A subscription that can be brought up to date without what was dropped."""
 
-    def resync(self) -> Iterable[bytes]:
-        """The chunks that replace what was dropped; when not taken to the end, asked for again."""
+    def resync(self) -> tuple[bytes, bool]:
+        """Chunks that replace what was dropped, and whether there are more to ask for."""
 
 
 class Feed:
@@ -38,6 +40,7 @@ class Feed:
         "_bytes",
         "_chunks",
         "_ending",
+        "_extra_bytes",
         "_extras",
         "_limit",
         "_overdue",
@@ -45,12 +48,14 @@ class Feed:
         "_room",
         "_waiter",
         "last_write",
+        "replaying",
     )
 
     def __init__(self, limit_bytes: int, on_overflow: Callable[[], None] = lambda: None) -> None:
         self._chunks: deque[bytes] = deque()
         self._extras: deque[bytes] = deque()
         self._bytes = 0
+        self._extra_bytes = 0
         self._limit: Final = limit_bytes
         self._overdue: dict[Resyncable, None] = {}
         self._overflows: Final = on_overflow
@@ -58,6 +63,8 @@ class Feed:
         self._room: asyncio.Future[None] | None = None
         self._ending: Exception | bool = False
         self.last_write = time.monotonic()
+        self.replaying: Final = asyncio.Lock()
+        """Held by the one subscription that is being given its past."""
 
     @property
     def ended(self) -> bool:
@@ -66,29 +73,34 @@ class Feed:
 
     def push(self, subscription: Resyncable, chunk: bytes) -> bool:
         """Queue an update of a subscription; False when the queue is full: it is marked then."""
-        if subscription in self._overdue:
+        if subscription in self._overdue or self._ending is not False:
             return False
         if self._bytes + len(chunk) > self._limit and self._chunks:
             self._overdue[subscription] = None
             self._overflows()
             return False
+        self._put(chunk)
+        return True
+
+    def _put(self, chunk: bytes) -> None:
         self._chunks.append(chunk)
         self._bytes += len(chunk)
         self._wake()
-        return True
 
     def push_result(self, result: bytes) -> None:
         """Queue an encoded ``MoveResult``; never dropped."""
-        self._extras.append(delimited(_RESULT, result))
-        self._wake()
+        self.push_note(delimited(_RESULT, result))
 
     def push_note(self, chunk: bytes) -> None:
         """Queue a chunk that belongs to no subscription, such as a refused one's end."""
         self._extras.append(chunk)
+        self._extra_bytes += len(chunk)
         self._wake()
 
     def heartbeat(self, now_ms: int) -> None:
-        """Queue a sign of life."""
+        """Queue a sign of life, unless something is queued that will be one."""
+        if self._chunks or self._extras:
+            return
         beat = streams_pb2.Heartbeat(server_time=timestamp(now_ms))
         self.push_note(delimited(_HEARTBEAT, beat.SerializeToString()))
 
@@ -98,9 +110,21 @@ class Feed:
         hint.within.FromSeconds(within_seconds)
         self.push_note(delimited(_RECONNECT, hint.SerializeToString()))
 
+    @property
+    def behind(self) -> bool:
+        """True when something is owed to any subscription."""
+        return bool(self._overdue)
+
     def owes(self, subscription: Resyncable) -> bool:
         """True when updates of the subscription were dropped and no snapshot was sent yet."""
         return subscription in self._overdue
+
+    def bring_up(self, subscription: Resyncable) -> None:
+        """Queue what replaces the dropped updates of a subscription, whatever is queued already."""
+        chunk, more = subscription.resync()
+        if not more:
+            self._overdue.pop(subscription, None)
+        self._put(chunk)
 
     def forget(self, subscription: Resyncable) -> None:
         """A subscription is over: nothing more is owed to it."""
@@ -113,12 +137,25 @@ class Feed:
             self._wake()
             self._open_room()
 
+    @property
+    def crowded(self) -> bool:
+        """True when so many answers wait to be read that no more commands are to be taken."""
+        return self._extra_bytes > _ANSWER_BYTES and not self.ended
+
+    async def read(self) -> None:
+        """Wait until the client has read enough of its answers (or the stream ends)."""
+        while self.crowded:
+            await self._next_take()
+
     async def room(self) -> None:
         """Wait until half of the queue is free (or the stream ends): for those with much to send."""
         while self._bytes > self._limit // 2 and not self.ended:
-            if self._room is None:
-                self._room = asyncio.get_running_loop().create_future()
-            await asyncio.shield(self._room)
+            await self._next_take()
+
+    async def _next_take(self) -> None:
+        if self._room is None:
+            self._room = asyncio.get_running_loop().create_future()
+        await asyncio.shield(self._room)
 
     async def responses(self) -> AsyncIterator[bytes]:
         """The responses to write, each as large as what was due; raises what it was finished with."""
@@ -141,26 +178,22 @@ class Feed:
                 size += len(part)
                 parts.append(part)
         self._bytes = 0 if not self._chunks else sum(map(len, self._chunks))
+        self._extra_bytes = 0 if not self._extras else sum(map(len, self._extras))
         if self._overdue and not self._chunks:
             self._resync()
-        if self._bytes <= self._limit // 2:
-            self._open_room()
+        self._open_room()
         return b"".join(parts)
 
     def _resync(self) -> None:
         """Bring marked subscriptions up to date as far as there is room; the rest stays marked."""
-        overdue, self._overdue = list(self._overdue), {}
-        for subscription in overdue:
-            for chunk in subscription.resync():
-                self.push(subscription, chunk)
-                if self._bytes > self._limit // 2:
-                    self._overdue[subscription] = None
-                    break
+        while self._overdue and self._bytes <= self._limit // 2:
+            self.bring_up(next(iter(self._overdue)))
 
     async def _wait(self) -> None:
         self._waiter = asyncio.get_running_loop().create_future()
         try:
             await self._waiter
+            await asyncio.sleep(0)  # a move's result is queued one turn of the loop behind its event
         finally:
             self._waiter = None
 
@@ -208,8 +241,9 @@ class Feeds:
         return feed
 
     def close(self, feed: Feed) -> None:
-        """The stream is over."""
+        """The stream is over: whoever waits for its client waits no longer."""
         self._feeds.discard(feed)
+        feed.finish()
 
     def drain(self, within_seconds: int) -> None:
         """Hint every stream to reconnect, then end it with SERVER_DRAINING."""
@@ -226,11 +260,10 @@ class Feeds:
 
     def _tick(self) -> None:
         now = time.monotonic()
-        for feed in self._feeds:
-            if now - feed.last_write >= self._heartbeat:
-                feed.last_write = now
-                feed.heartbeat(self._now_ms())
         wait = max(self._heartbeat / 4, 0.01)
+        for feed in self._feeds:
+            if now - feed.last_write + wait >= self._heartbeat:
+                feed.heartbeat(self._now_ms())
         self._ticker = asyncio.get_running_loop().call_later(wait, self._tick)
 
 

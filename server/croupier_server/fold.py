@@ -68,11 +68,20 @@ class Accepted(NamedTuple):
     digest: bytes
 
 
+class Draft(NamedTuple):
+    """An entry to append, its kind, and the game state after it where it changes the game."""
+
+    entry: entry_pb2.Entry
+    kind: str
+    game_state: Any = None
+
+
 class Step(NamedTuple):
     """One folded entry and what projecting it needs: the game as it was just after."""
 
     seq: int
     entry: entry_pb2.Entry
+    kind: str
     game_state: Any
     to_act: int | None
     seats: tuple[SeatState, ...]
@@ -84,7 +93,7 @@ def state_digest(game: Game[Any, Any], game_state: Any) -> bytes:
 
 
 class TableState:
-    """All that the entries so far say about one table."""
+    """All that the entries so far say about one table. ``to_act`` is the seat to move, or None."""
 
     __slots__ = (
         "created",
@@ -104,11 +113,14 @@ class TableState:
         "requests",
         "seats",
         "seq",
+        "time_ms",
+        "to_act",
     )
 
     def __init__(self, name: str) -> None:
         self.name: Final = name
         self.seq = 0
+        self.time_ms = 0
         self.game: Game[Any, Any] | None = None
         self.created = entry_pb2.Created()
         self.created_ms = 0
@@ -119,6 +131,7 @@ class TableState:
         self.deals = 0
         self.game_state: Any = None
         self.game_seq = 0
+        self.to_act: int | None = None
         self.deadline_ms = 0
         self.deadline_seq = 0
         self.deadline_set_ms = 0
@@ -131,13 +144,6 @@ class TableState:
         assert self.game is not None
         return self.game
 
-    @property
-    def to_act(self) -> int | None:
-        """The seat to move, or None."""
-        if self.phase is not Phase.PLAYING or self.game_state is None:
-            return None
-        return self.rules.to_act(self.game_state)
-
     def seats_of(self, player: str) -> list[int]:
         """The seats that a player holds, in turn order."""
         return [n for n, seat in enumerate(self.seats) if seat.player == player] if player else []
@@ -146,30 +152,43 @@ class TableState:
         """The seats whose promised nonce has not been shown."""
         return [n for n, seat in enumerate(self.seats) if seat.awaits_nonce]
 
-    def fold(self, stored: Stored, foreseen: Any = None) -> Step:
-        """Take in the next entry; ``foreseen`` is the game state after it when the writer knows it.
+    def fold(self, stored: Stored, own: Draft | None = None) -> Step:
+        """Take in the next entry; ``own`` is the draft that it was stored from, when it is ours.
 
         Raises ``UnreadableTable``; the state is then no longer to be used.
         """
         if stored.seq != self.seq + 1:
             raise UnreadableTable(f"{self.name}: entry {stored.seq} does not follow {self.seq}")
         try:
-            entry = entry_pb2.Entry.FromString(stored.data)
-            if entry.version > ENTRY_VERSION:
-                raise UnreadableTable(f"{self.name}: entry {stored.seq} has form {entry.version}")
-            kind = entry.WhichOneof("kind")
-            if kind is None:
-                raise UnreadableTable(f"{self.name}: entry {stored.seq} is of an unknown kind")
+            entry, kind, foreseen = own or self._read(stored)
             _FOLDS[kind](self, entry, foreseen)
-        except (ValueError, KeyError, IndexError, TypeError) as error:
-            raise UnreadableTable(f"{self.name}: entry {stored.seq}: {error}") from error
-        self._count(stored.seq, entry, kind)
-        return Step(stored.seq, entry, self.game_state, self.to_act, self.seats)
+            self._count(stored.seq, entry, kind)
+        except UnreadableTable:
+            raise
+        except Exception as error:  # whatever damaged bytes lead to, nothing is guessed
+            # Not the error's own text: it may name cards.
+            why = error.reason if isinstance(error, GameError) else type(error).__name__
+            raise UnreadableTable(f"{self.name}: entry {stored.seq} does not fold: {why}") from error
+        return Step(stored.seq, entry, kind, self.game_state, self.to_act, self.seats)
+
+    def _read(self, stored: Stored) -> Draft:
+        entry = entry_pb2.Entry.FromString(stored.data)
+        if entry.version > ENTRY_VERSION:
+            raise UnreadableTable(f"{self.name}: entry {stored.seq} has form {entry.version}")
+        kind = entry.WhichOneof("kind")
+        if kind is None:
+            raise UnreadableTable(f"{self.name}: entry {stored.seq} is of an unknown kind")
+        if (kind == "created") != (self.seq == 0) or self.phase is Phase.ENDED:
+            raise UnreadableTable(f"{self.name}: entry {stored.seq} is {kind}, which can't be there")
+        return Draft(entry, kind)
 
     def _count(self, seq: int, entry: entry_pb2.Entry, kind: str) -> None:
         self.seq = seq
+        self.time_ms = entry.time_ms
         if kind in _GAME_KINDS:
             self.game_seq = seq
+            playing = self.phase is Phase.PLAYING
+            self.to_act = self.rules.to_act(self.game_state) if playing else None
         if entry.deadline_ms or kind == "ended":
             self.deadline_ms = entry.deadline_ms
             self.deadline_seq = seq
@@ -200,6 +219,8 @@ def _created(state: TableState, entry: entry_pb2.Entry, _foreseen: Any) -> None:
 
 
 def _put_seat(state: TableState, number: int, seat: SeatState) -> None:
+    if number >= len(state.seats):
+        raise IndexError(number)
     state.seats = (*state.seats[:number], seat, *state.seats[number + 1 :])
 
 
@@ -263,16 +284,18 @@ def _dealt(state: TableState, entry: entry_pb2.Entry, foreseen: Any) -> None:
 def _moved(state: TableState, entry: entry_pb2.Entry, foreseen: Any) -> None:
     if foreseen is None:
         moved = entry.moved
+        if moved.by not in entry_pb2.MovedBy.values():
+            raise ValueError("made by whom?")
         foreseen = state.rules.apply(state.game_state, moved.seat, state.rules.parse_move(moved.move))
     state.game_state = foreseen
 
 
 def _ended(state: TableState, entry: entry_pb2.Entry, _foreseen: Any) -> None:
+    if entry.ended.result not in entry_pb2.Result.values()[1:]:
+        raise ValueError("ended how?")
     state.ended = entry.ended
     state.phase = Phase.ENDED
 
-
-assert issubclass(GameError, ValueError), "fold turns what the rules refuse into UnreadableTable"
 
 _FOLDS: Final = {
     "created": _created,

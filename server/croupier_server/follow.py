@@ -6,19 +6,21 @@ whatever is appended meanwhile; only then does it go live.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+from typing import Final
 
 from croupier.v1 import tables_pb2
 from croupier_server.errors import refuse
 from croupier_server.feed import Feed
-from croupier_server.fold import TableState, UnreadableTable
+from croupier_server.fold import Step, TableState, UnreadableTable
 from croupier_server.followers import Subscription, Wishes
-from croupier_server.journal.base import Journal, JournalError
+from croupier_server.journal.base import Journal, JournalError, Stored
 from croupier_server.table import Table, unavailable
 from croupier_server.views import Audience, EventView
 
-_SLICE = 256
-"""How many events are made before the feed is asked for room."""
+_SLICE: Final = 32
+"""How many events are made before other tasks get their turn."""
 
 
 async def begin(
@@ -26,19 +28,9 @@ async def begin(
 ) -> None:
     """Bring a subscription up to date and make it live.
 
-    Raises ``Refusal`` TABLE_UNREADABLE or JOURNAL_UNAVAILABLE; the subscription is closed then.
+    Raises ``Refusal`` TABLE_UNREADABLE or JOURNAL_UNAVAILABLE; the subscription is to be closed then.
     """
-    table.followers.add(subscription)
-    try:
-        await _begin(journal, table, subscription, asked)
-    except BaseException:
-        subscription.close()
-        raise
-
-
-async def _begin(
-    journal: Journal, table: Table, subscription: Subscription, asked: tables_pb2.Subscription
-) -> None:
+    table.check_readable()
     if not asked.HasField("after_seq"):
         subscription.start(snapshot=True)
         return
@@ -55,45 +47,69 @@ async def _begin(
 
 async def _replay(journal: Journal, table: Table, subscription: Subscription, after: int) -> None:
     """Send the events after ``after``: from the table's tail when it has them, else from the journal."""
-    while not _tail_covers(table, after):
-        after = await _replay_stored(journal, table, subscription, after)
-    for event in table.tail:
-        if event.seq > after:
-            subscription.push(event.chunk(subscription.audience, subscription.head))
-    subscription.start()
+    complete = True
+    if not _tail_covers(table, after):
+        async with subscription.feed.replaying:
+            complete, after = await _replay_stored(journal, table, subscription, after)
+    table.check_readable()
+    missing = (event for event in table.tail if event.seq > after)
+    complete = complete and all(
+        subscription.push(event.chunk(subscription.audience, subscription.head)) for event in missing
+    )
+    subscription.start(snapshot=not complete)
 
 
 def _tail_covers(table: Table, after: int) -> bool:
     return after >= table.state.seq or (bool(table.tail) and table.tail[0].seq <= after + 1)
 
 
-async def _replay_stored(journal: Journal, table: Table, subscription: Subscription, after: int) -> int:
-    """Fold the stored stream again, sending what comes after ``after``; the last number sent."""
-    try:
-        entries = await journal.read(table.name)
-        state = TableState(table.name)
-        for stored in entries:
-            step = state.fold(stored)
-            if stored.seq <= after:
-                continue
-            chunk = EventView(state, step).chunk(subscription.audience, subscription.head)
-            subscription.push(chunk)
-            after = stored.seq
-            if after % _SLICE == 0:
+async def _replay_stored(
+    journal: Journal, table: Table, subscription: Subscription, after: int
+) -> tuple[bool, int]:
+    """Fold the stored stream again and send what comes after ``after``, until the tail has the rest.
+
+    Whether all could be sent, and the last number sent.
+    """
+    state = TableState(table.name)
+    while not _tail_covers(table, after):
+        for stored in await _stored(journal, state):
+            if stored.seq > table.state.seq:
+                break  # the table is about to show it
+            step = _fold(state, stored)
+            if stored.seq % _SLICE == 0:
+                await asyncio.sleep(0)
+            if stored.seq > after:
                 await subscription.feed.room()
+                chunk = EventView(state, step).chunk(subscription.audience, subscription.head)
+                if subscription.closed or not subscription.push(chunk):
+                    return False, after
+                after = stored.seq
+    return True, after
+
+
+async def _stored(journal: Journal, state: TableState) -> list[Stored]:
+    try:
+        return await journal.read(state.name, state.seq)
     except JournalError as error:
         raise unavailable(error) from error
+
+
+def _fold(state: TableState, stored: Stored) -> Step:
+    try:
+        return state.fold(stored)
     except UnreadableTable as error:
         raise refuse(
-            "TABLE_UNREADABLE", "this table can't be read by this server", table=table.name
+            "TABLE_UNREADABLE", "this table can't be read by this server", table=state.name
         ) from error
-    return after
 
 
 def subscription_for(
     table: Table, feed: Feed, asked: tables_pb2.Subscription, player: str, most_legal: int
 ) -> Subscription:
-    """The subscription that a caller may have. Raises ``Refusal`` NOT_YOUR_SEAT or WRONG_JOIN_CODE."""
+    """A subscription of a caller who may have it; it follows the table from now on, ``begin`` is next.
+
+    Raises ``Refusal`` NOT_YOUR_SEAT or WRONG_JOIN_CODE.
+    """
     audience = _audience(table, asked, player)
     created = table.state.created
     inside = (
@@ -104,7 +120,9 @@ def subscription_for(
     if created.private and not inside:
         raise refuse("WRONG_JOIN_CODE", "this table is private; give its join code to watch it")
     wishes = Wishes(legal=most_legal if asked.legal_moves else 0, views=asked.views, form=asked.move_form)
-    return Subscription(feed, table.followers, table.state, audience, wishes)
+    subscription = Subscription(feed, table.followers, table.state, audience, wishes)
+    table.followers.add(subscription)
+    return subscription
 
 
 def _audience(table: Table, asked: tables_pb2.Subscription, player: str) -> Audience:

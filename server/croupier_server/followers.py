@@ -7,7 +7,7 @@ audience and shared by all who see through the same seat.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,7 +42,8 @@ class Subscription:
     """One feed's interest in one table, seen through one seat or as a spectator."""
 
     __slots__ = (
-        "_lost",
+        "_reset",
+        "_status",
         "audience",
         "closed",
         "feed",
@@ -69,28 +70,33 @@ class Subscription:
         self.wishes: Final = wishes
         self.head: Final = followers.head(audience)
         self.live = False
-        self._lost = False
         self.closed = False
         self.when_closed: Callable[[], None] | None = None
+        self._reset = False
+        self._status: status_pb2.Status | None = None
 
-    def push(self, chunk: Chunk) -> None:
-        """Queue a chunk on the feed, by the feed's overflow policy."""
-        self.feed.push(self, chunk)
+    def push(self, chunk: Chunk) -> bool:
+        """Queue a chunk on the feed, by the feed's overflow policy; False when it was dropped."""
+        return self.feed.push(self, chunk)
 
-    def resync(self) -> Iterable[Chunk]:
-        """What replaces dropped updates: a snapshot, the turn, and the end if it came.
-
-        While the subscription is still catching up, the snapshot waits for ``start``.
-        """
-        if not self.live:
-            self._lost = True
-            return
-        yield snapshot_chunk(self.state, self.audience, epoch=self.followers.epoch)
-        if self.state.phase is Phase.ENDED:
-            yield ended_chunk(self.head, status_pb2.Status())
+    def resync(self) -> tuple[Chunk, bool]:
+        """What replaces dropped updates: a snapshot, and the turn or the end."""
+        chunk = b"" if self._status is not None and self._status.code else self._snapshot()
+        if self._status is not None:
             self.close()
-        elif self.state.to_act is not None and self.state.to_act == self.audience:
-            yield self.turn()
+            chunk += ended_chunk(self.head, self._status)
+        elif self.is_to_act:
+            chunk += self.turn()
+        return chunk, False
+
+    def _snapshot(self) -> Chunk:
+        reset, self._reset = self._reset, False
+        return snapshot_chunk(self.state, self.audience, epoch=self.followers.epoch, reset=reset)
+
+    @property
+    def is_to_act(self) -> bool:
+        """True when the seat seen through is the one to move."""
+        return self.audience is not None and self.audience == self.state.to_act
 
     def turn(self) -> Chunk:
         """The turn of the seat to act, as this subscription wants it."""
@@ -99,14 +105,16 @@ class Subscription:
 
     def start(self, *, snapshot: bool = False, reset: bool = False) -> None:
         """Go live: all before was sent, or a snapshot is sent now; then the turn, or the end."""
-        if snapshot or self._lost or self.feed.owes(self):
+        if self.closed:
+            return
+        self.live, self._reset = True, reset
+        if snapshot or self.feed.owes(self):
             self.feed.forget(self)
-            self.push(snapshot_chunk(self.state, self.audience, epoch=self.followers.epoch, reset=reset))
-        self.live = True
+            if not self.push(self._snapshot()):
+                self._reset = reset
         if self.state.phase is Phase.ENDED:
-            self.push(ended_chunk(self.head, status_pb2.Status()))
-            self.close()
-        elif self.state.to_act is not None and self.state.to_act == self.audience:
+            self.end(status_pb2.Status())
+        elif self.is_to_act:
             self.push(self.turn())
 
     def close(self) -> None:
@@ -120,9 +128,14 @@ class Subscription:
             self.when_closed()
 
     def end(self, status: status_pb2.Status) -> None:
-        """Say why the subscription ends, then close it."""
-        self.push(ended_chunk(self.head, status))
-        self.close()
+        """Say why the subscription ends, then close it; where updates were dropped, once it was resynced.
+
+        Only with status OK is anything of the table shown then: a seat may have been lost.
+        """
+        self._status = status
+        self.followers.remove(self)
+        if self.push(ended_chunk(self.head, status)):
+            self.close()
 
 
 class Followers:
@@ -185,7 +198,7 @@ class Followers:
             for subscription in subscriptions:
                 if subscription.live:
                     subscription.push(chunk)
-        if event.step.entry.HasField("seat_left"):
+        if event.step.kind == "seat_left":
             self._unseat(event.step.entry.seat_left.seat)
 
     def _unseat(self, seat: int) -> None:

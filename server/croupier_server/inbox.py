@@ -7,7 +7,6 @@ player is shown once more, without seats.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from croupier.v1 import players_pb2, tables_pb2
@@ -19,6 +18,8 @@ from croupier_server.views import delimited
 _ITEM: Final = 1
 _REPLAYED: Final = b"\x20\x01"
 """``WatchInboxResponse.replayed`` set to true, encoded."""
+_ALL_THAT_STOOD: Final = ""
+"""Stands among the streams for the news that all which stood was sent."""
 
 
 class Inbox:
@@ -28,20 +29,22 @@ class Inbox:
         self._feed: Final = feed
         self._player: Final = player
         self._house: Final = house
-        self._known: set[str] = set()
-        self._unsent: dict[str, Row] = {}
+        self._heard: set[str] | None = set()
+        self._unsent: dict[str, Row | None] = {}
         self._cancel: Cancel | None = None
 
     async def open(self, journal: Journal) -> None:
         """Send what stands, then what changes. Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
         try:
             self._cancel = await journal.listen_rows(self._player, self._changed)
-            for row in await journal.rows_of(self._player):
-                if row.stream not in self._known:
-                    self._changed(row)
+            stood = await journal.rows_of(self._player)
         except JournalError as error:
             raise unavailable(error) from error
-        self._feed.push_note(_REPLAYED)
+        heard, self._heard = self._heard or (), None
+        for row in stood:
+            if row.stream not in heard:  # what was heard meanwhile is newer
+                self._send(row.stream, row)
+        self._send(_ALL_THAT_STOOD, None)
 
     def close(self) -> None:
         """Stop listening."""
@@ -50,20 +53,23 @@ class Inbox:
             self._cancel = None
         self._feed.forget(self)
 
-    def resync(self) -> Iterable[bytes]:
-        """The newest state of every table whose news was dropped."""
-        while self._unsent:
-            yield self._chunk(self._unsent.pop(next(iter(self._unsent))))
+    def resync(self) -> tuple[bytes, bool]:
+        """The newest state of one table whose news was dropped, or that all which stood was sent."""
+        row = self._unsent.pop(next(iter(self._unsent)))
+        return self._chunk(row), bool(self._unsent)
 
     def _changed(self, row: Row) -> None:
-        if self._player in row.subjects:
-            self._known.add(row.stream)
-        else:
-            self._known.discard(row.stream)
-        if not self._feed.push(self, self._chunk(row)):
-            self._unsent[row.stream] = row
+        if self._heard is not None:
+            self._heard.add(row.stream)
+        self._send(row.stream, row)
 
-    def _chunk(self, row: Row) -> bytes:
+    def _send(self, key: str, row: Row | None) -> None:
+        if not self._feed.push(self, self._chunk(row)):
+            self._unsent[key] = row
+
+    def _chunk(self, row: Row | None) -> bytes:
+        if row is None:
+            return _REPLAYED
         table = tables_pb2.Table.FromString(row.data)
         concerns = self._player in row.subjects
         item = players_pb2.InboxItem(

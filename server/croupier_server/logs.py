@@ -7,6 +7,7 @@ put on a line only when one is written, so a call that logs nothing pays next to
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 from collections.abc import Mapping, MutableMapping
@@ -57,9 +58,16 @@ def configure(level: str = "info", *, json: bool | None = None, stream: TextIO |
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_rendering(as_json)],
         )
     )
+    handler.addFilter(_is_worth_a_line)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
+
+
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """False for gRPC's complaint about a client that cancelled its call before it began."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not (record.name.startswith("grpc") and isinstance(error, asyncio.CancelledError))
 
 
 def about(**facts: Any) -> None:

@@ -34,8 +34,8 @@ def record_line(name: str, entries: Sequence[Stored]) -> str:
     moves: list[Any] = []
     started_ms = 0
     for stored in entries:
-        entry = state.fold(stored).entry
-        kind = entry.WhichOneof("kind")
+        step = state.fold(stored)
+        entry, kind = step.entry, step.kind
         if kind == "dealt":
             started_ms = started_ms or entry.time_ms
             deals.append(json.loads(entry.dealt.deal_json))

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from croupier_games import dealing
 from croupier_games.dealing import InvalidDealing
 from croupier_server.caller import Caller
-from croupier_server.drafts import SERVER, Draft, Request, draft, next_steps
+from croupier_server.drafts import SERVER, Request, draft, next_steps
 from croupier_server.errors import refuse, wrong_field
-from croupier_server.fold import Phase, SeatState, TableState
+from croupier_server.fold import Draft, Phase, SeatState, TableState
 from croupier_server.journal.v1 import entry_pb2
 
 _COMMITMENT_BYTES = 32
+_MOST_CHANGES = 1000
+"""So many entries before the start, and who sits may no longer stand up: a table must not grow for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ def join(state: TableState, caller: Caller, request: Request, wanted: Wanted, no
         nonce_commitment=wanted.nonce_commitment,
     )
     drafts = [draft(now_ms, request, seat_taken=taken)]
+    kept = [n for n, other in enumerate(state.seats) if n != number and other.invited == caller.player]
+    drafts += [draft(now_ms, SERVER, seat_left=entry_pb2.SeatLeft(seat=n)) for n in kept]
     others = [s for n, s in enumerate(state.seats) if n != number]
     if all(s.player for s in others):
         drafts.append(draft(now_ms, SERVER, filled=entry_pb2.Filled()))
@@ -84,6 +88,8 @@ def _that_seat(state: TableState, caller: Caller, wanted: Wanted, number: int) -
         )
     if _kept_for(seat, caller):
         return number
+    if seat.level and not caller.is_house:
+        raise refuse("HOUSE_ONLY", f"seat {number} is kept for a house bot", seat=number)
     if not seat.free or caller.is_house:
         raise refuse("NOT_INVITED", f"seat {number} is kept for somebody else", seat=number)
     _check_code(state, wanted)
@@ -117,17 +123,26 @@ def _bot_name(state: TableState, number: int) -> str:
     return f"{level.capitalize()} bot" + (f" {same.index(number) + 1}" if len(same) > 1 else "")
 
 
-def show_nonce(state: TableState, caller: Caller, request: Request, nonce: bytes, now_ms: int) -> list[Draft]:
+def show_nonce(
+    state: TableState, caller: Caller, request: Request, wanted: Wanted, nonce: bytes, now_ms: int
+) -> list[Draft]:
     """Keep a promise; the deal follows when it was the last one. [] when it was shown before."""
-    promised = [n for n in state.seats_of(caller.player) if state.seats[n].nonce_commitment]
+    own = state.seats_of(caller.player)
+    if not own:
+        raise refuse("NOT_SEATED", f"you have no seat at {state.name}", table=state.name)
+    if wanted.seat is not None and wanted.seat not in own:
+        raise refuse("NOT_YOUR_SEAT", f"seat {wanted.seat} is not yours", seat=wanted.seat)
+    promised = [n for n in own if state.seats[n].nonce_commitment and wanted.seat in (None, n)]
     if not promised:
         raise refuse("NONCE_INVALID", "your seat promised no nonce when it was taken")
     number = promised[0]
-    if state.seats[number].nonce:
+    if state.seats[number].nonce == nonce:
         return []
     if state.phase is Phase.OPEN:
         raise refuse("GAME_NOT_STARTED", "a nonce is shown when all seats are taken")
-    if state.phase is not Phase.FILLED:
+    if state.phase is Phase.ENDED:
+        raise refuse("GAME_OVER", "this table has ended")
+    if state.phase is not Phase.FILLED and not state.seats[number].nonce:
         raise refuse("GAME_STARTED", "the cards were dealt without your nonce: it came too late")
     try:
         commitment = dealing.nonce_commitment(state.created.board, number, nonce)
@@ -148,8 +163,12 @@ def leave(state: TableState, caller: Caller, request: Request, now_ms: int) -> l
     own = state.seats_of(caller.player)
     if not own:
         raise refuse("NOT_SEATED", f"you have no seat at {state.name}", table=state.name)
+    if state.phase is Phase.ENDED:
+        raise refuse("GAME_OVER", "this table has ended")
     if state.phase is not Phase.OPEN:
         raise refuse("GAME_STARTED", "all seats are taken: nobody may leave now")
+    if state.seq >= _MOST_CHANGES:
+        raise refuse("NOT_ALLOWED", "this table's seats have changed too often: stay, or let it close")
     return [draft(now_ms, request, seat_left=entry_pb2.SeatLeft(seat=own[0]))]
 
 
@@ -165,8 +184,8 @@ def invite(
     """Keep a seat for a house bot of a level, or for a player."""
     if caller.player != state.creator and not state.seats_of(caller.player):
         raise refuse("NOT_ALLOWED", "only who sits at a table or created it may invite")
-    if state.phase is not Phase.OPEN:
-        raise refuse("TABLE_FULL", f"no seat of {state.name} is free", table=state.name)
+    if state.phase is Phase.ENDED:
+        raise refuse("GAME_OVER", "this table has ended")
     free = [n for n, s in enumerate(state.seats) if s.free]
     if seat is not None and seat >= len(state.seats):
         raise wrong_field("seat", f"is 0 to {len(state.seats) - 1} at this table")

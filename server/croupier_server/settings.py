@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
-BOT_LEVELS: Final = ("random", "easy", "normal", "hard", "expert")
-"""The levels of house bots, weakest first."""
+BOT_LEVELS: Final = ("random", "easy")
+"""The levels that house bots play at, weakest first; those of ``croupier.bots``."""
 
 _PREFIX: Final = "CROUPIER_"
 
@@ -65,7 +65,7 @@ class Settings:
     open_table_ttl_s: float = 3600.0
     """After so long without a change an open table is closed."""
     idle_game_ttl_s: float = 86_400.0
-    """After so long without a move a game without a turn clock is abandoned."""
+    """After so long without a move, or half as long again, a game without a turn clock is abandoned."""
     evict_after_s: float = 60.0
     """After so long without use a table leaves memory."""
     # going away

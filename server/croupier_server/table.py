@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 
 from croupier_games.game import IllegalMove, MalformedMove
-from croupier_server.drafts import Draft, Request, draft, next_steps
+from croupier_server.drafts import Request, draft, next_steps
 from croupier_server.errors import Refusal, refuse, refused_by_journal, refused_by_rules
-from croupier_server.fold import HOUSE, Accepted, Phase, TableState, UnreadableTable
+from croupier_server.fold import HOUSE, Accepted, Draft, Phase, TableState, UnreadableTable
 from croupier_server.journal.base import (
     KEEP,
     Append,
@@ -43,6 +43,8 @@ _TAIL: Final = 8
 """How many of the last events are kept at hand for those who resume."""
 _ATTEMPTS: Final = 16
 """How often a command that lost the race for the next entry is decided again."""
+_SLICE: Final = 32
+"""How many stored entries are folded before other tasks get their turn."""
 
 Decide = Callable[[int], list[Draft]]
 """Decides a command at a time (Unix ms) from the table's state. Raises ``Refusal``."""
@@ -53,11 +55,12 @@ class Table:
 
     __slots__ = (
         "_cancel",
-        "_foreseen",
         "_journal",
         "_lock",
         "_now_ms",
+        "_own",
         "_settings",
+        "failed_ms",
         "followers",
         "idle_since",
         "state",
@@ -71,12 +74,13 @@ class Table:
         self.state = TableState(name)
         self.followers: Final = followers
         self.tail: deque[EventView] = deque(maxlen=_TAIL)
-        self.unreadable: UnreadableTable | None = None
+        self.unreadable: Exception | None = None
         self.idle_since = 0.0
+        self.failed_ms = 0
         self._journal: Final = journal
         self._settings: Final = settings
         self._now_ms: Final = now_ms
-        self._foreseen: dict[int, tuple[bytes, Any]] = {}
+        self._own: dict[int, tuple[bytes, Draft]] = {}
         self._lock: Final = asyncio.Lock()
         self._cancel: Callable[[], None] | None = None
 
@@ -96,15 +100,25 @@ class Table:
         Raises ``Refusal`` TABLE_NOT_FOUND, TABLE_UNREADABLE or JOURNAL_UNAVAILABLE.
         """
         try:
-            self._cancel = await self._journal.listen(self.name, 0, self._deliver)
+            await self._read_all()
+            self._cancel = await self._journal.listen(self.name, self.state.seq, self._deliver)
+            self.check_readable()
+            if self._steps_due():
+                await self.command(self._due)
         except JournalError as error:
             raise unavailable(error) from error
-        if self.unreadable is None and self.state.seq == 0:
+        except BaseException:
             self.close()
+            raise
+
+    async def _read_all(self) -> None:
+        stored = await self._journal.read(self.name)
+        if not stored:
             raise refuse("TABLE_NOT_FOUND", f"there is no table {self.name}", table=self.name)
+        for start in range(0, len(stored), _SLICE):
+            self._deliver(stored[start : start + _SLICE])
+            await asyncio.sleep(0)
         self.check_readable()
-        if self._steps_due():
-            await self.command(self._due)
 
     def close(self) -> None:
         """Let go of the stream; the object is not to be used any more."""
@@ -125,24 +139,29 @@ class Table:
 
     def _deliver(self, entries: Sequence[Stored]) -> None:
         """Fold entries and show them to all who follow; the only place where state changes."""
-        for stored in entries:
-            if stored.seq <= self.state.seq or self.unreadable is not None:
-                continue
-            data, game_state = self._foreseen.pop(stored.seq, (b"", None))
-            try:
-                step = self.state.fold(stored, game_state if data == stored.data else None)
-            except UnreadableTable as error:
-                self._give_up(error)
-                return
-            event = EventView(self.state, step)
-            self.tail.append(event)
-            self.followers.show(event)
-        self._foreseen.clear()
-        self.followers.settle(self.state)
+        before = self.state.seq
+        try:
+            for stored in entries:
+                if stored.seq > self.state.seq and self.unreadable is None:
+                    self._take_in(stored)
+        except Exception as error:  # noqa: BLE001 (who follows must not miss an event unawares)
+            self._give_up(error)
+        if self.state.seq > before and self.unreadable is None:
+            self._own.clear()
+            self.followers.settle(self.state)
 
-    def _give_up(self, error: UnreadableTable) -> None:
+    def _take_in(self, stored: Stored) -> None:
+        data, own = self._own.pop(stored.seq, (b"", None))
+        step = self.state.fold(stored, own if data == stored.data else None)
+        event = EventView(self.state, step)
+        self.tail.append(event)
+        self.followers.show(event)
+
+    def _give_up(self, error: Exception) -> None:
         self.unreadable = error
-        log.error("table.unreadable", table=self.name, problem=str(error))
+        # Another error's text may name cards.
+        problem = str(error) if isinstance(error, UnreadableTable) else type(error).__name__
+        log.error("table.unreadable", table=self.name, problem=problem)
         try:
             self.check_readable()
         except Refusal as refusal:
@@ -170,13 +189,24 @@ class Table:
                     accepted = self.accepted(request)
                     if accepted is not None:
                         return accepted.seq
-                drafts = decide(self._now_ms())
+                try:
+                    drafts = decide(max(self._now_ms(), self.state.time_ms))
+                except Refusal:
+                    # Where others write too, it may rest on what is no longer so.
+                    if not self._journal.shared or not await self._has_news():
+                        raise
+                    continue
                 if not drafts:
                     return self.state.seq
                 first = self.state.seq + 1
                 if await self._append(drafts):
                     return first
-            raise refuse("JOURNAL_UNAVAILABLE", "too many others change this table at once; try again")
+            raise refuse("SERVER_BUSY", "too many others change this table at once; nothing was done")
+
+    async def _has_news(self) -> bool:
+        before = self.state.seq
+        await self.catch_up()
+        return self.state.seq > before
 
     def accepted(self, request: Request) -> Accepted | None:
         """The earlier acceptance of the same request. Raises ``Refusal`` REQUEST_ID_REUSED."""
@@ -198,9 +228,8 @@ class Table:
         stream, after = state.name, state.seq
         datas = tuple(d.entry.SerializeToString() for d in drafts)
         for seq, (data, d) in enumerate(zip(datas, drafts, strict=True), after + 1):
-            if d.game_state is not None:
-                self._foreseen[seq] = (data, d.game_state)
-        row = None if _is_plain_move(drafts) else self._row_after(datas)
+            self._own[seq] = (data, d)
+        row = None if _is_plain_move(drafts) else self._row_after(datas, drafts)
         batch = Append(stream, after, datas, KEEP if deadline == 0 else deadline, row)
         try:
             await self._journal.append(batch)
@@ -215,41 +244,42 @@ class Table:
 
     async def _find_out(self, after: int, datas: Sequence[bytes], error: JournalError) -> None:
         """After an append whose outcome is unknown: is our entry there? Raises ``Refusal`` if not."""
-        await self.catch_up()
+        self.failed_ms = self._now_ms()
         try:
-            stored = await self._journal.read(self.name, after, 1)
+            stored = await self._journal.read(self.name, after)
         except JournalError as again:
-            raise unavailable(again) from again
+            log.warning("journal.unavailable", problem=str(again))
+            raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from error
+        self._deliver(stored)
+        self.check_readable()
         if not stored or stored[0].data != datas[0]:
             raise unavailable(error) from error
 
     def _set_deadline(self, drafts: list[Draft]) -> int | None:
         """Write the deadline after a batch into its last entry: its time, None (never), 0 (as it was)."""
         last = drafts[-1].entry
-        kinds = {d.entry.WhichOneof("kind") for d in drafts}
-        settings, now = self._settings, last.time_ms
+        kinds = {d.kind for d in drafts}
+        state, settings, now = self.state, self._settings, last.time_ms
         if "ended" in kinds:
             return None
         if kinds & {"dealt", "moved"}:
-            clock = self.state.created.move_seconds
-            if clock:
-                last.deadline_ms = now + clock * 1000
-            elif self.state.deadline_ms < now + settings.idle_game_ttl_s * 500:
-                last.deadline_ms = now + int(settings.idle_game_ttl_s * 1000)
+            idle = int(settings.idle_game_ttl_s * 1000)
+            if state.created.move_seconds:
+                last.deadline_ms = now + state.created.move_seconds * 1000
+            elif state.phase is not Phase.PLAYING or state.deadline_ms < now + idle:
+                last.deadline_ms = now + idle + idle // 2  # so that few moves have to put it off
         elif "filled" in kinds:
             last.deadline_ms = now + int(settings.nonce_wait_s * 1000)
-        elif "created" in kinds:
+        elif state.phase is Phase.OPEN:
             last.deadline_ms = now + int(settings.open_table_ttl_s * 1000)
         return last.deadline_ms
 
-    def _row_after(self, datas: Sequence[bytes]) -> Row:
+    def _row_after(self, datas: Sequence[bytes], drafts: Sequence[Draft]) -> Row:
         """The lobby row as it will be after the batch."""
         after = copy.copy(self.state)
         after.requests = {}
-        for data in datas:
-            seq = after.seq + 1
-            foreseen = self._foreseen.get(seq, (b"", None))[1]
-            after.fold(Stored(seq, data), foreseen)
+        for data, own in zip(datas, drafts, strict=True):
+            after.fold(Stored(after.seq + 1, data), own)
         return lobby_row(after)
 
     # --- steps that are nobody's --------------------------------------------------------------
@@ -291,8 +321,6 @@ class Table:
 
     async def move(self, request: Request, seat: int | None, text: str, expected_seq: int | None) -> int:
         """Make a player's move: the number of its entry. Raises ``Refusal``; see MakeMove."""
-        if expected_seq is not None and expected_seq > self.state.seq:
-            await self.catch_up()
 
         def decide(now_ms: int) -> list[Draft]:
             acting = self.seat_for(request.actor, seat)
@@ -349,7 +377,7 @@ class Table:
 
 def _is_plain_move(drafts: list[Draft]) -> bool:
     """True when the batch changes nothing that the lobby shows."""
-    return drafts[0].entry.WhichOneof("kind") == "moved" and drafts[-1].entry.WhichOneof("kind") != "ended"
+    return drafts[0].kind == "moved" and drafts[-1].kind != "ended"
 
 
 def lobby_row(state: TableState) -> Row:
@@ -361,6 +389,8 @@ def lobby_row(state: TableState) -> Row:
             subject = seat.player or seat.invited or (HOUSE if seat.level else "")
             if subject:
                 subjects[subject] = None
+            if seat.player:
+                subjects[f"seated:{seat.player}"] = None
     return Row(
         stream=state.name,
         game=state.created.game,

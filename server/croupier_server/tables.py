@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from croupier_server.clock import JournalClock, Sweeper
-from croupier_server.drafts import Draft
+from croupier_server.clock import AGAIN_MS, JournalClock, Sweeper
 from croupier_server.errors import Refusal, refuse
-from croupier_server.fold import Phase
+from croupier_server.fold import Draft, Phase
 from croupier_server.followers import Followers
 from croupier_server.journal.base import (
     Append,
@@ -23,6 +22,7 @@ from croupier_server.journal.base import (
     Journal,
     JournalError,
     PageKey,
+    QueueFull,
     Row,
     RowFilter,
     SequenceConflict,
@@ -45,8 +45,8 @@ class Tables:
         self.clock: Final = clock
         self.epoch: Final = epoch
         self._live: dict[str, Table] = {}
-        self._loading: dict[str, asyncio.Future[Table]] = {}
-        self._sweeper: Final = Sweeper(journal, clock, self._expire)
+        self._loading: dict[str, asyncio.Future[None]] = {}
+        self.sweeper: Final = Sweeper(journal, clock, self._expire)
         self._evictor: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -54,14 +54,18 @@ class Tables:
 
     async def start(self) -> None:
         """Begin to fire deadlines and to drop idle tables. Raises ``JournalError``."""
-        await self._sweeper.start()
-        self._evict()
+        await self.sweeper.start()
+        self._evict_again()
 
     async def stop(self) -> None:
         """Stop firing; let go of every table."""
-        await self._sweeper.stop()
+        await self.sweeper.stop()
         if self._evictor is not None:
             self._evictor.cancel()
+        loading = tuple(self._loading.values())
+        for load in loading:
+            load.cancel()
+        await asyncio.gather(*loading, return_exceptions=True)
         for table in self._live.values():
             table.close()
         self._live.clear()
@@ -69,33 +73,34 @@ class Tables:
     def loaded(self, name: str) -> Table | None:
         """The table if it is in memory and readable."""
         table = self._live.get(name)
-        return table if table is not None and table.unreadable is None else None
+        if table is None or table.unreadable is not None:
+            return None
+        table.idle_since = time.monotonic()
+        return table
 
     async def get(self, name: str) -> Table:
         """A table, loaded when it is not in memory.
 
         Raises ``Refusal`` TABLE_NOT_FOUND, TABLE_UNREADABLE or JOURNAL_UNAVAILABLE.
         """
-        table = self._live.get(name)
-        if table is not None:
-            table.check_readable()
-            table.idle_since = time.monotonic()
-            return table
-        loading = self._loading.get(name)
-        if loading is None:
-            loading = self._loading[name] = asyncio.ensure_future(self._load(name))
-            loading.add_done_callback(lambda done: self._loaded(name, done))
-        return await asyncio.shield(loading)
+        while (table := self._live.get(name)) is None:
+            loading = self._loading.get(name)
+            if loading is None:
+                loading = self._loading[name] = asyncio.ensure_future(self._load(name))
+                loading.add_done_callback(lambda done: self._loaded(name, done))
+            await asyncio.shield(loading)
+        table.check_readable()
+        table.idle_since = time.monotonic()
+        return table
 
-    async def _load(self, name: str) -> Table:
+    async def _load(self, name: str) -> None:
         followers = Followers(name, self.epoch)
         table = Table(name, self.journal, self.settings, self.clock.now_ms, followers)
         await table.load()
         table.idle_since = time.monotonic()
         self._live[name] = table
-        return table
 
-    def _loaded(self, name: str, done: asyncio.Future[Table]) -> None:
+    def _loaded(self, name: str, done: asyncio.Future[None]) -> None:
         self._loading.pop(name, None)
         if not done.cancelled():
             done.exception()  # whoever waits gets it; nobody may be waiting any more
@@ -103,7 +108,7 @@ class Tables:
     async def create(self, name: str, first: Draft) -> Table:
         """Open a table with its first entry, or find the one that the same request opened.
 
-        Raises ``Refusal`` REQUEST_ID_REUSED or JOURNAL_UNAVAILABLE.
+        Raises ``Refusal`` REQUEST_ID_REUSED, JOURNAL_UNAVAILABLE or OUTCOME_UNKNOWN.
         """
         entry = first.entry
         entry.deadline_ms = entry.time_ms + int(self.settings.open_table_ttl_s * 1000)
@@ -111,17 +116,39 @@ class Tables:
         preview = Table(name, self.journal, self.settings, self.clock.now_ms, Followers(name, self.epoch))
         preview.state.fold(Stored(1, data))
         batch = Append(name, 0, (data,), entry.deadline_ms, lobby_row(preview.state))
+        unknown: JournalError | None = None
         try:
             await self.journal.append(batch)
         except SequenceConflict:
             pass  # the same request has been here before; its payload is compared below
-        except JournalError as error:
+        except QueueFull as error:
             raise unavailable(error) from error
-        table = await self.get(name)
+        except JournalError as error:
+            unknown = error
+        table = await self.get(name) if unknown is None else await self._find_out(name, unknown)
         found = table.state.requests.get((entry.actor, entry.request_id))
         if entry.request_id and (found is None or found.digest != entry.request_digest):
             raise refuse("REQUEST_ID_REUSED", "this request_id was used for another request")
         return table
+
+    async def _find_out(self, name: str, error: JournalError) -> Table:
+        """After a creation whose outcome is unknown: is the table there? Raises ``Refusal`` if not."""
+        try:
+            return await self.get(name)
+        except Refusal as refusal:
+            if refusal.reason == "TABLE_NOT_FOUND":
+                raise unavailable(error) from error
+            raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from error
+
+    async def exists(self, name: str) -> bool:
+        """Whether there is such a table. Raises ``Refusal`` TABLE_UNREADABLE or JOURNAL_UNAVAILABLE."""
+        try:
+            await self.get(name)
+        except Refusal as refusal:
+            if refusal.reason != "TABLE_NOT_FOUND":
+                raise
+            return False
+        return True
 
     async def count_of(self, subject: str) -> int:
         """How many unfinished tables concern a subject. Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
@@ -137,24 +164,30 @@ class Tables:
         except JournalError as error:
             raise unavailable(error) from error
 
-    async def _expire(self, deadline: Deadline) -> None:
-        try:
-            table = await self.get(deadline.stream)
-        except Refusal as refusal:
-            log.warning("deadline.skipped", table=deadline.stream, reason=refusal.reason)
-            return
+    async def _expire(self, deadline: Deadline) -> int:
+        """Act on a deadline; when it may not act yet, the milliseconds until then. Raises ``Refusal``."""
+        table = await self.get(deadline.stream)
+        if table.state.deadline_seq != deadline.seq:
+            await table.catch_up()
         state = table.state
-        if state.deadline_seq == deadline.seq and self.clock.may_fire(state.deadline_set_ms, deadline.at_ms):
+        if state.deadline_seq != deadline.seq:
+            return AGAIN_MS  # it was moved just now
+        wait = self.clock.wait_ms(state.deadline_set_ms, deadline.at_ms, table.failed_ms)
+        if wait == 0:
             await table.expire(deadline.seq)
+        return wait
 
-    def _evict(self) -> None:
+    def evict(self) -> None:
         """Drop tables that nobody has followed or used for a while, ended ones at once."""
         now = time.monotonic()
         for name, table in list(self._live.items()):
             if table.busy:
                 table.idle_since = now
-            elif table.state.phase is Phase.ENDED or now - table.idle_since > self.settings.evict_after_s:
+            elif table.state.phase is Phase.ENDED or now - table.idle_since >= self.settings.evict_after_s:
                 table.close()
                 del self._live[name]
+
+    def _evict_again(self) -> None:
+        self.evict()
         wait = max(self.settings.evict_after_s / 4, 0.05)
-        self._evictor = asyncio.get_running_loop().call_later(wait, self._evict)
+        self._evictor = asyncio.get_running_loop().call_later(wait, self._evict_again)

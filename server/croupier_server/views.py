@@ -42,7 +42,7 @@ def timestamp(ms: int) -> timestamp_pb2.Timestamp:
     return timestamp_pb2.Timestamp(seconds=ms // 1000, nanos=ms % 1000 * 1_000_000)
 
 
-def _varint(number: int) -> bytes:
+def _made_varint(number: int) -> bytes:
     out = bytearray()
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
@@ -51,9 +51,19 @@ def _varint(number: int) -> bytes:
     return bytes(out)
 
 
+_VARINTS: Final = [_made_varint(number) for number in range(2048)]
+
+
+def _varint(number: int) -> bytes:
+    return _VARINTS[number] if number < 2048 else _made_varint(number)
+
+
+_FIELD_HEADS: Final = [bytes((field << 3 | 2,)) for field in range(16)]
+
+
 def delimited(field: int, data: bytes) -> bytes:
     """``data`` as a length-delimited protobuf field; ``field`` is 1 to 15."""
-    return bytes((field << 3 | 2,)) + _varint(len(data)) + data
+    return _FIELD_HEADS[field] + _varint(len(data)) + data
 
 
 def address(table: str, audience: Audience) -> bytes:
@@ -111,6 +121,10 @@ def table_message(state: TableState, *, with_code: bool = False) -> tables_pb2.T
     )
 
 
+_PLAYS: Final = frozenset({"dealt", "moved"})
+"""The kinds of entries that have effects in the game."""
+
+
 class EventView:
     """One folded entry, encoded for each audience that asks, at most once each."""
 
@@ -121,9 +135,7 @@ class EventView:
         self._state = state
         self._bodies: dict[Audience, bytes] = {}
         self._chunks: dict[Audience, Chunk] = {}
-        kind = step.entry.WhichOneof("kind")
-        plays = kind in ("dealt", "moved")
-        self._public = not plays or state.rules.happened_in_public(step.game_state)
+        self._public = step.kind not in _PLAYS or state.rules.happened_in_public(step.game_state)
 
     @property
     def seq(self) -> int:
@@ -152,14 +164,13 @@ class EventView:
     def _event(self, audience: Audience) -> tables_pb2.TableEvent:
         step, game = self.step, self._state.rules
         entry = step.entry
-        kind = entry.WhichOneof("kind")
         event = tables_pb2.TableEvent(seq=step.seq, time=timestamp(entry.time_ms), to_act=step.to_act)
         if entry.deadline_ms and step.to_act is not None and self._state.created.move_seconds:
             event.deadline.CopyFrom(timestamp(entry.deadline_ms))
-        if kind in ("dealt", "moved"):
+        if step.kind in _PLAYS:
             effects = game.happened(step.game_state, audience)
             event.effects.extend(effect_message(game.name, effect) for effect in effects)
-        _KINDS[str(kind)](event, self._state, step)
+        _KINDS[step.kind](event, self._state, step)
         return event
 
 
@@ -182,14 +193,9 @@ def _dealt(event: tables_pb2.TableEvent, _state: TableState, step: Step) -> None
 
 def _moved(event: tables_pb2.TableEvent, state: TableState, step: Step) -> None:
     moved = step.entry.moved
-    event.moved.CopyFrom(
-        tables_pb2.TableMoved(
-            seat=moved.seat,
-            text=moved.move,
-            move=typed_move(state.rules.name, moved.move),
-            by=_MOVED_BY[moved.by],
-        )
-    )
+    made = event.moved
+    made.seat, made.text, made.by = moved.seat, moved.move, _MOVED_BY[moved.by]
+    made.move.CopyFrom(typed_move(state.rules.name, moved.move))
 
 
 def _ended(event: tables_pb2.TableEvent, state: TableState, step: Step) -> None:
@@ -204,8 +210,7 @@ def _ended(event: tables_pb2.TableEvent, state: TableState, step: Step) -> None:
 
 
 def _seat_changed(event: tables_pb2.TableEvent, _state: TableState, step: Step) -> None:
-    entry = step.entry
-    number = getattr(entry, str(entry.WhichOneof("kind"))).seat
+    number = getattr(step.entry, step.kind).seat
     event.seat_changed.seat.CopyFrom(seat_message(number, step.seats[number]))
 
 

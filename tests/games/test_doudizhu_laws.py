@@ -69,6 +69,14 @@ def test_equal_positions_have_equal_fingerprints() -> None:
     assert GAME.view(one, 0) != GAME.view(other, 0)
 
 
+def test_ddz_27_only_the_first_play_of_the_landlord_is_counted() -> None:
+    start, over = playing("3C 3D 4C 9C TC", "6C", "QC"), ("pass", "pass")
+    one = after(start, "play 3C", *over, "play 3D", *over, "play 4C")
+    other = after(start, "play 3C 3D", *over, "play 4C")
+    assert GAME.fingerprint(one) == GAME.fingerprint(other)
+    assert position(one)["landlord_plays"] == 2
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -296,8 +296,8 @@ class TestClose(OnEachJournal):
         appends = [asyncio.ensure_future(journal.append(batch("t", after))) for after in range(20)]
         await asyncio.sleep(0)  # lets each of them queue up
         await journal.close()
-        assert await asyncio.gather(*appends) == [None] * 20
         assert heard.seqs == list(range(1, 21))
+        assert await asyncio.gather(*appends) == [None] * 20
 
     async def test_closing_again_does_nothing(self, journal: Journal) -> None:
         await asyncio.gather(journal.close(), journal.close())

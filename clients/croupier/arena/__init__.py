@@ -1,8 +1,8 @@
 """The arena: bots against each other in this process, for as many boards as asked.
 
 The law of this package: a game follows from the seed's text, the board's number and the bots,
-and from nothing else, so anybody can play it again; and whatever a bot does, the arena goes
-on. A bot that answers with no legal move, or raises, forfeits that game.
+and from nothing else, so anybody can play it again; and whatever a bot answers or raises, the
+arena goes on. A bot that answers with no legal move, or raises, forfeits that game.
 
 Board *i* is called ``arena/TEXT/i`` and its 32-byte seed is SHA-256 over
 ``"croupier/arena/v1\\0" + board``; deals follow from both as everywhere. Players and seats:

@@ -200,7 +200,7 @@ def _play_out(table: Table, seated: Sequence[Entrant], thinking: Sequence[list[i
             if seat not in bots:
                 bots[seat] = seated[seat].make(_bot_seed(table.board, seat, seated[seat].name))
             answer: object = bots[seat].choose(view, legal_moves)
-        except Exception as error:  # noqa: BLE001 - a bot's own code may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a bot's own code raises what it likes
             message = _shown(f"{type(error).__name__}: {error}")
             return _forfeit(table, seat, seated, CRASH, message, traceback.format_exc())
         thinking[seat].append(time.perf_counter_ns() - started)

@@ -35,10 +35,9 @@ class EasyBot:
         """A call in the bidding, else a pass or a play."""
         if view["phase"] == "bidding":
             return _call(view, legal_moves)
-        position = _Position(view)
         if view["to_beat"] is None:
-            return _lead(position)
-        return "pass" if len(legal_moves) == 1 else _follow(position, legal_moves)
+            return _lead(_Position(view))
+        return "pass" if len(legal_moves) == 1 else _follow(_Position(view), legal_moves)
 
 
 class _Position:
@@ -104,10 +103,7 @@ def _kickers(position: _Position, group: Group) -> int:
 def _follow(position: _Position, legal_moves: Sequence[str]) -> str:
     """The play after which the rest costs least, or a pass where even that costs too much."""
     plays = [move for move in _weighed(legal_moves) if move != "pass"]
-    best = min((_after(position, play) for play in plays), default=None, key=lambda after: after[:2])
-    if best is None:
-        return "pass"
-    cost, top, play = best
+    cost, top, play = min((_after(position, play) for play in plays), key=lambda after: after[:2])
     gain = position.split.cost - cost
     if cost == _GONE:
         return play

@@ -25,9 +25,9 @@ class EasyBot:
         """One of ``legal_moves``."""
         if view["phase"] == "overs":
             return max(legal_moves, key=_overs_worth)
-        if "done" in legal_moves[-1:]:
+        if "done" in legal_moves:
             # After clearing, a draw takes no more cards than the turn's end would, but sooner.
-            return legal_moves[-1]
+            return "done"
         if legal_moves[0].startswith("flip"):
             return legal_moves[0]  # nobody knows one Hidden Under from another (HU-3)
         return min(legal_moves, key=lambda move: _play_cost(view, move))

@@ -48,7 +48,7 @@ def fingerprint(state: State) -> bytes:
         position["passes"] = _passes(bidding.calls)
     elif state.phase == PLAYING:
         position["table"] = _table(state.table)
-        position["passes"] = 0 if state.table is None else _passes(state.plays)
+        position["passes"] = _passes(state.plays)
         position["landlord_plays"] = min(landlord_plays(state), 2)
         position["farmers_played"] = farmers_played(state)
     return json.dumps(position, sort_keys=True, separators=(",", ":")).encode("ascii")

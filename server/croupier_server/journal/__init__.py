@@ -34,11 +34,13 @@ __all__ = [
     "JournalError",
     "JournalLocked",
     "JournalUnavailable",
+    "MemoryJournal",
     "PageKey",
     "QueueFull",
     "Row",
     "RowFilter",
     "SequenceConflict",
+    "SqliteJournal",
     "Stored",
     "open_journal",
 ]

@@ -62,8 +62,8 @@ class Append:
 
     ``after`` is the number of the last entry the writer knows (0 for a new stream); the batch
     gets ``after + 1`` and so on. ``deadline_ms`` sets the stream's deadline (Unix ms, bound to
-    the last entry of the batch), None clears it, ``KEEP`` leaves it. ``row`` replaces the
-    stream's row; None leaves it.
+    the last entry of the batch), None clears it, ``KEEP`` leaves it. ``row``, of the same stream,
+    replaces the stream's row; None leaves it.
     """
 
     stream: str
@@ -112,7 +112,7 @@ class JournalLocked(JournalError):
 
 
 class QueueFull(JournalUnavailable):
-    """Too many appends are waiting; this one was not taken and was not written."""
+    """Too many calls are waiting; this one was not taken, and nothing was written."""
 
 
 Deliver = Callable[[Sequence[Stored]], None]
@@ -135,7 +135,8 @@ class Journal(Protocol):
         """Store a batch durably. Returns once it is stored and was delivered to listeners here.
 
         Raises ``SequenceConflict``, ``QueueFull`` (both: nothing was written) or
-        ``JournalUnavailable`` (unknown). ``ValueError`` for an empty batch.
+        ``JournalUnavailable`` (unknown). ``ValueError`` for an empty batch, a negative deadline
+        or another stream's row. Unknown is the outcome also for a caller that is cancelled.
         """
 
     async def read(self, stream: str, after: int = 0, limit: int = 1 << 31) -> list[Stored]:
@@ -152,10 +153,16 @@ class Journal(Protocol):
         """
 
     async def clock_ms(self) -> int:
-        """The journal's clock, Unix milliseconds. Never runs backwards."""
+        """The journal's clock, Unix milliseconds. Never runs backwards.
+
+        Not after a restart either: never below a time that it gave before an append that is stored.
+        """
 
     async def due(self, now_ms: int, limit: int = 100) -> list[Deadline]:
-        """Deadlines at or before ``now_ms``, earliest first. They stay until an append moves them."""
+        """Deadlines at or before ``now_ms``, earliest first, at one moment by stream.
+
+        They stay until an append moves them.
+        """
 
     async def page(self, where: RowFilter, after: PageKey | None, limit: int) -> list[Row]:
         """Listed rows that match, newest first, beginning behind ``after``."""
@@ -167,7 +174,12 @@ class Journal(Protocol):
         """All rows that concern ``subject``, listed or not, oldest first."""
 
     async def listen_rows(self, subject: str, deliver: DeliverRow) -> Cancel:
-        """Deliver each row that concerns ``subject``, or did until now, when it changes."""
+        """Deliver each row that concerns ``subject``, or did until now, when an append replaces it.
+
+        Whoever wants all of them listens first, then asks ``rows_of``, and then takes what was
+        delivered meanwhile in its order: a delivery may be a little older than what was read, but
+        then the newer row is delivered as well.
+        """
 
     async def key(self, name: str, fresh: bytes, *, replace: bool = False) -> bytes:
         """The stored key of that name; ``fresh`` is stored and returned when there is none.

@@ -73,7 +73,7 @@ class SqliteJournal:
         self._file: Final = file
         self._clock: Final = clock
         self._listeners: Final = Listeners()
-        self._writer: Final = Writer(file.writer, clock)
+        self._writer: Final = Writer(file.writer, clock, file.not_before_ms)
         self._reader: Final = Reader(file.reader)
         self._read_thread: Final = readers
         self._queue: Final[SimpleQueue[_Waiting | None]] = SimpleQueue()

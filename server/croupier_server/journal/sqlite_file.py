@@ -58,11 +58,15 @@ _LARGEST_LOG_LEFT: Final = 64 * 1024 * 1024
 
 
 class OpenFile(NamedTuple):
-    """An open journal file: a connection to write with, one to read with, and the lock."""
+    """An open journal file: a connection to write with, one to read with, and the lock.
+
+    ``not_before_ms`` is a time that no stored entry is ahead of.
+    """
 
     writer: sqlite3.Connection
     reader: sqlite3.Connection
     lock: int
+    not_before_ms: int
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and let go of it."""
@@ -91,9 +95,11 @@ def open_file(path: Path) -> OpenFile:
             _make_private(path)
             _use_log(path, writer)
             reader = _connect(path)
+            undo.callback(reader.close)
             reader.execute("PRAGMA query_only = ON")
+            (not_before_ms,) = reader.execute("SELECT not_before_ms FROM clock").fetchone()
             undo.pop_all()
-            return OpenFile(writer, reader, lock)
+            return OpenFile(writer, reader, lock, not_before_ms)
     except (OSError, sqlite3.Error) as error:
         raise JournalUnavailable(f"cannot open the journal {path}: {error}") from error
 

@@ -55,13 +55,13 @@ _Values = list[str | int | bytes | None]
 class Writer:
     """Writes groups on its own connection. Not thread-safe: one thread calls ``write``."""
 
-    def __init__(self, db: sqlite3.Connection, clock: Clock) -> None:
-        """``clock`` is set to go on where the stored one was."""
+    def __init__(self, db: sqlite3.Connection, clock: Clock, not_before_ms: int) -> None:
+        """``not_before_ms`` is the time that is stored, from which ``clock`` goes on."""
         self._db: Final = db
         self._clock: Final = clock
         self._last: Final[dict[str, int]] = {}
-        (self._not_before_ms,) = db.execute("SELECT not_before_ms FROM clock").fetchone()
-        clock.not_before(self._not_before_ms)
+        self._not_before_ms = not_before_ms
+        clock.not_before(not_before_ms)
 
     def write(self, group: Sequence[Change]) -> list[Outcome]:
         """Store all of the group that can be; the outcomes are in its order.

@@ -86,16 +86,15 @@ class Admission:
         who = await self._tokens.identify(token.strip())
         return Caller(who.player, who.display_name, who.role, languages, trace_id)
 
-    @contextmanager
-    def call(self) -> Iterator[None]:
-        """A unary call at work. Raises ``Refusal`` TOO_MANY_CALLS."""
+    def begin_call(self) -> None:
+        """A unary call is at work until ``end_call``. Raises ``Refusal`` TOO_MANY_CALLS."""
         if self.calls >= self._settings.max_calls:
             raise refuse("TOO_MANY_CALLS", "the server has too much to do; try again in a moment")
         self.calls += 1
-        try:
-            yield
-        finally:
-            self.calls -= 1
+
+    def end_call(self) -> None:
+        """A unary call that had begun is over."""
+        self.calls -= 1
 
     @contextmanager
     def stream(self, caller: Caller) -> Iterator[None]:

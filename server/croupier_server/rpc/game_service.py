@@ -76,6 +76,7 @@ class GameServicer:
             heartbeat=heartbeat,
             limits=_limits(self._settings),
             epoch=self._epoch,
+            languages=sorted(LANGUAGES),
         )
 
 

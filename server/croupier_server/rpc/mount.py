@@ -13,10 +13,10 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractContextManager, aclosing, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from types import TracebackType
-from typing import Any, Final, NoReturn, ParamSpec, Self
+from typing import Any, Final, NoReturn, Self, TypeAlias
 
 import grpc
 import structlog
@@ -32,10 +32,9 @@ from croupier_server.metrics import Metrics
 from croupier_server.rpc.admission import ACCESS, Access, Admission
 from croupier_server.settings import Settings
 
-Context = grpc.aio.ServicerContext[Any, Any]
-Response = Message | bytes
-Handler = grpc.RpcMethodHandler[Any, Any]
-P = ParamSpec("P")
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+Response: TypeAlias = Message | bytes
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 
 _LARGE_ANSWERS: Final = frozenset({"croupier.v1.TableService.GetRecord"})
 _WORD_STARTS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -114,7 +113,8 @@ class _Method:
     def handler(self) -> Handler:
         """The handler of this method's kind. Raises ``TypeError`` for one that no service here has."""
         if self._kind == (False, False):
-            return grpc.unary_unary_rpc_method_handler(self._unary)
+            unary = self._probe if self.access is Access.PROBE else self._unary
+            return grpc.unary_unary_rpc_method_handler(unary)
         if self._kind == (False, True):
             return grpc.unary_stream_rpc_method_handler(self._server_stream)
         if self._kind == (True, True):
@@ -123,23 +123,30 @@ class _Method:
 
     async def _unary(self, data: bytes, context: Context) -> bytes:
         async with _Call(self, context) as call:
+            self.admission.begin_call()
             try:
                 async with asyncio.timeout(self._deadline) as deadline:
-                    with self._limit(self.admission.call):
-                        caller = await call.admit()
-                        request = call.request = self._decode(data)
-                        return self._encode(await self._behaviour(request, caller))
+                    caller = await call.admit()
+                    request = call.request = self._decode(data)
+                    return self._encode(await self._behaviour(request, caller))
             except TimeoutError:
                 if not deadline.expired():
                     raise
                 raise refuse("DEADLINE_EXCEEDED", f"not done within {self._deadline:g} seconds") from None
+            finally:
+                self.admission.end_call()
+        raise AssertionError("a call that is not answered ends with an error")
+
+    async def _probe(self, data: bytes, context: Context) -> bytes:
+        async with _Call(self, context) as call:
+            return self._encode(await self._behaviour(self._decode(data), await call.admit()))
         raise AssertionError("a call that is not answered ends with an error")
 
     async def _server_stream(self, data: bytes, context: Context) -> AsyncIterator[bytes]:
         async with _Call(self, context) as call:
             caller = await call.admit()
             request = call.request = self._decode(data)
-            with self._limit(self.admission.stream, caller), self.metrics.open_stream(self.name):
+            with self._stream_of(caller):
                 async with aclosing(self._behaviour(request, caller)) as answers:
                     async for answer in answers:
                         yield self._encode(answer)
@@ -147,15 +154,18 @@ class _Method:
     async def _both_stream(self, requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
         async with _Call(self, context) as call:
             caller = await call.admit()
-            with self._limit(self.admission.stream, caller), self.metrics.open_stream(self.name):
+            with self._stream_of(caller):
                 async with aclosing(self._behaviour(self._decoded(requests), caller)) as answers:
                     async for answer in answers:
                         yield self._encode(answer)
 
-    def _limit(
-        self, limit: Callable[P, AbstractContextManager[None]], *args: P.args, **kwargs: P.kwargs
-    ) -> AbstractContextManager[None]:
-        return nullcontext() if self.access is Access.PROBE else limit(*args, **kwargs)
+    @contextmanager
+    def _stream_of(self, caller: Caller) -> Iterator[None]:
+        if self.access is Access.PROBE:
+            yield
+            return
+        with self.admission.stream(caller), self.metrics.open_stream(self.name):
+            yield
 
     async def _decoded(self, requests: AsyncIterator[bytes]) -> AsyncIterator[Message]:
         async for data in requests:

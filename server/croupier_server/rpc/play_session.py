@@ -1,13 +1,15 @@
 """One Play stream: commands up, updates and results down.
 
 The law of this file: commands of one table are worked on in the order they came; reading goes
-on while appends wait; a refusal is an answer in-band and the stream lives on.
+on while appends wait, but not while the client leaves its answers unread; a refusal is an answer
+in-band and the stream lives on.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from google.rpc import status_pb2
@@ -24,6 +26,9 @@ from croupier_server.views import Audience, address, ended_chunk
 if TYPE_CHECKING:
     from croupier_server.rpc.table_service import TableServicer
 
+Work = Callable[[], Coroutine[Any, Any, None]]
+"""What a command asks for; called when its turn comes."""
+
 
 class PlaySession:
     """The tables, moves in flight and feed of one Play stream."""
@@ -34,6 +39,7 @@ class PlaySession:
         self._feed: Final = feed
         self._subscriptions: dict[tuple[str, Audience], Subscription] = {}
         self._moves = 0
+        self._changes = 0
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def read(self, requests: AsyncIterator[tables_pb2.PlayRequest]) -> None:
@@ -41,6 +47,8 @@ class PlaySession:
         try:
             async for request in requests:
                 for command in request.commands:
+                    if self._feed.crowded or self._changes >= self._most_tables:
+                        await self._catch_breath()
                     self._take(command)
         except Refusal as refusal:
             self._feed.finish(refusal)
@@ -49,29 +57,38 @@ class PlaySession:
             await asyncio.wait(set(self._running.values()))
         self._feed.finish()
 
+    async def _catch_breath(self) -> None:
+        """Wait for the client to read its answers, and for some of its subscriptions to begin."""
+        await self._feed.read()
+        if self._changes >= self._most_tables:
+            await asyncio.wait(set(self._running.values()), return_when=asyncio.FIRST_COMPLETED)
+
+    @property
+    def _most_tables(self) -> int:
+        return self._service.settings.max_tables_per_stream
+
     def close(self) -> None:
         """The stream is over: nothing more is followed. Moves under way are still made."""
         for subscription in tuple(self._subscriptions.values()):
             subscription.close()
-        self._subscriptions.clear()
 
     def _take(self, command: tables_pb2.PlayCommand) -> None:
         kind = command.WhichOneof("command")
         if kind == "move":
             self._start_move(command.move)
         elif kind == "subscribe":
-            self._start(command.subscribe.table, self._subscribe(command.subscribe))
+            self._start_change(command.subscribe.table, partial(self._subscribe, command.subscribe))
         elif kind == "unsubscribe":
-            self._start(command.unsubscribe.table, self._unsubscribe(command.unsubscribe))
+            self._start_change(command.unsubscribe.table, partial(self._unsubscribe, command.unsubscribe))
         else:
             raise missing_field("commands.command", "is required: subscribe, unsubscribe or move")
 
     # --- order per table ----------------------------------------------------------------------
 
-    def _start(self, table: str, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, table: str, work: Work) -> None:
         """Begin work on a table once what came before it for that table is done."""
         before = self._running.get(table)
-        task = asyncio.create_task(work if before is None else _after(before, work))
+        task = asyncio.create_task(work() if before is None else _after(before, work))
         self._running[table] = task
         task.add_done_callback(lambda done: self._done(table, done))
 
@@ -88,7 +105,7 @@ class PlaySession:
             self._answer(move, refuse("TOO_MANY_MOVES", f"{limit} moves are unanswered on this stream"))
             return
         self._moves += 1
-        self._start(move.table, self._move(move))
+        self._start(move.table, partial(self._move, move))
 
     async def _move(self, move: tables_pb2.MakeMoveRequest) -> None:
         try:
@@ -101,6 +118,8 @@ class PlaySession:
             self._moves -= 1
 
     def _answer(self, move: tables_pb2.MakeMoveRequest, outcome: int | Refusal) -> None:
+        if self._feed.behind:
+            self._bring_up(move.table)  # the move's own event must not be behind its result
         result = tables_pb2.MoveResult(table=_cut(move.table), request_id=_cut(move.request_id))
         if isinstance(outcome, Refusal):
             result.refused.CopyFrom(outcome.to_status(self._caller.language))
@@ -109,6 +128,21 @@ class PlaySession:
         self._feed.push_result(result.SerializeToString())
 
     # --- subscriptions ------------------------------------------------------------------------
+
+    def _bring_up(self, table: str) -> None:
+        for (name, _), subscription in tuple(self._subscriptions.items()):
+            if name == table and self._feed.owes(subscription):
+                self._feed.bring_up(subscription)
+
+    def _start_change(self, table: str, change: Work) -> None:
+        self._changes += 1
+        self._start(table, partial(self._counted, change))
+
+    async def _counted(self, change: Work) -> None:
+        try:
+            await change()
+        finally:
+            self._changes -= 1
 
     async def _subscribe(self, asked: tables_pb2.Subscription) -> None:
         try:
@@ -125,27 +159,33 @@ class PlaySession:
         subscription = subscription_for(
             table, self._feed, asked, self._caller.player, service.settings.max_legal_moves
         )
-        key = (asked.table, subscription.audience)
-        earlier = self._subscriptions.pop(key, None)
+        try:
+            self._hold((asked.table, subscription.audience), subscription)
+            await begin(service.tables.journal, table, subscription, asked)
+        except BaseException:
+            subscription.close()
+            raise
+
+    def _hold(self, key: tuple[str, Audience], subscription: Subscription) -> None:
+        """Keep a subscription until it closes; an earlier one of the same table and seat ends."""
+        earlier = self._subscriptions.get(key)
+        if earlier is None and len(self._subscriptions) >= self._most_tables:
+            raise refuse("TOO_MANY_SUBSCRIPTIONS", "this stream follows as many tables as one stream may")
+        self._subscriptions[key] = subscription
+        subscription.when_closed = lambda: self._let_go(key, subscription)
         if earlier is not None:
             earlier.close()
-        self._forget_ended()
-        if len(self._subscriptions) >= service.settings.max_tables_per_stream:
-            raise refuse("TOO_MANY_SUBSCRIPTIONS", "this stream follows as many tables as one stream may")
-        if not self._feed.ended:
-            self._subscriptions[key] = subscription
-            await begin(service.tables.journal, table, subscription, asked)
+        if self._feed.ended:
+            subscription.close()
 
-    def _forget_ended(self) -> None:
-        limit = self._service.settings.max_tables_per_stream
-        if len(self._subscriptions) >= limit:
-            kept = {k: s for k, s in self._subscriptions.items() if not s.closed}
-            self._subscriptions = kept
+    def _let_go(self, key: tuple[str, Audience], subscription: Subscription) -> None:
+        if self._subscriptions.get(key) is subscription:
+            del self._subscriptions[key]
 
     async def _unsubscribe(self, asked: tables_pb2.Unsubscribe) -> None:
         for key in [k for k in self._subscriptions if k[0] == asked.table]:
             if not asked.HasField("seat") or key[1] == asked.seat:
-                self._subscriptions.pop(key).close()
+                self._subscriptions[key].close()
 
 
 def end_failed(feed: Feed, done: asyncio.Future[None]) -> None:
@@ -154,9 +194,9 @@ def end_failed(feed: Feed, done: asyncio.Future[None]) -> None:
         feed.finish(error)
 
 
-async def _after(before: asyncio.Task[None], work: Coroutine[Any, Any, None]) -> None:
+async def _after(before: asyncio.Task[None], work: Work) -> None:
     await asyncio.wait((before,))
-    await work
+    await work()
 
 
 def _cut(text: str) -> str:

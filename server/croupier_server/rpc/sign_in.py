@@ -12,7 +12,7 @@ from typing import Final
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.v1 import players_pb2
-from croupier_server import checks
+from croupier_server import checks, fold
 from croupier_server.caller import HOUSE, Caller
 from croupier_server.ids import Ids, random_id
 from croupier_server.tokens import Issued, Tokens
@@ -47,9 +47,9 @@ class SignIn:
         return _answer(player, name, self._tokens.issue(player, name))
 
 
-def house_token(tokens: Tokens, ids: Ids) -> str:
+def house_token(tokens: Tokens) -> str:
     """A token for the house, which is one player whatever processes play for it."""
-    return tokens.issue(f"players/{ids.derived('house')}", _HOUSE_NAME, HOUSE).token
+    return tokens.issue(fold.HOUSE, _HOUSE_NAME, HOUSE).token
 
 
 def _answer(player: str, name: str, issued: Issued) -> players_pb2.SignInResponse:

@@ -23,10 +23,10 @@ from croupier_games import GAMES
 from croupier_games.game import InvalidOptions
 from croupier_server import checks, seating
 from croupier_server.caller import Caller
-from croupier_server.drafts import Draft, Request, draft, request_digest
-from croupier_server.errors import missing_field, refuse, refused_by_rules, wrong_field
+from croupier_server.drafts import Request, draft, request_digest
+from croupier_server.errors import Refusal, missing_field, refuse, refused_by_rules, wrong_field
 from croupier_server.feed import Feeds
-from croupier_server.fold import Phase, UnreadableTable
+from croupier_server.fold import Draft, Phase, UnreadableTable
 from croupier_server.follow import begin, subscription_for
 from croupier_server.ids import Ids, random_id
 from croupier_server.journal.base import JournalError, RowFilter
@@ -42,6 +42,8 @@ from croupier_server.views import table_message, written_move
 _MOVE_SECONDS: Final = range(5, 86_401)
 _DEFAULT_STATES: Final = ("OPEN", "FILLED", "PLAYING")
 _DEFAULT_LEVEL: Final = "easy"
+_SITTING: Final = (entry_pb2.SeatTaken, entry_pb2.NonceShown)
+"""What JoinTable makes of a seat."""
 
 _Mutation = tables_pb2.JoinTableRequest | tables_pb2.LeaveTableRequest | tables_pb2.InviteBotRequest
 
@@ -65,11 +67,14 @@ class TableServicer:
     ) -> tables_pb2.CreateTableResponse:
         """Open a table."""
         created = self._created(request)
-        await self._check_room(f"created-by:{caller.player}", caller)
         request_id = checks.request_id(request.request_id)
         asked = Request(caller.player, request_id, request_digest(_payload(request)))
         table_id = self._ids.derived(caller.player, "CreateTable", request_id) if request_id else random_id()
         created.board = f"tables/{table_id}"
+        if await self._is_full(f"created-by:{caller.player}", caller):
+            repeated = request_id and await self.tables.exists(created.board)
+            if not repeated:
+                raise self._too_many_tables()
         first = draft(self.tables.clock.now_ms(), asked, created=created)
         table = await self.tables.create(created.board, first)
         return tables_pb2.CreateTableResponse(table=table_message(table.state, with_code=True))
@@ -107,10 +112,13 @@ class TableServicer:
             title=checks.text_for_people("title", request.title, 80),
         )
 
-    async def _check_room(self, subject: str, caller: Caller) -> None:
+    async def _is_full(self, subject: str, caller: Caller) -> bool:
+        """True when no more unfinished tables may concern the caller as the subject says."""
+        return not caller.is_house and await self.tables.count_of(subject) >= self.settings.max_open_tables
+
+    def _too_many_tables(self) -> Refusal:
         limit = self.settings.max_open_tables
-        if not caller.is_house and await self.tables.count_of(subject) >= limit:
-            raise refuse("TOO_MANY_TABLES", f"you have {limit} unfinished tables; finish or leave some first")
+        return refuse("TOO_MANY_TABLES", f"you have {limit} unfinished tables; finish or leave some first")
 
     async def get_table(
         self, request: tables_pb2.GetTableRequest, caller: Caller
@@ -142,21 +150,25 @@ class TableServicer:
         """Take a seat, or show the nonce that was promised with it."""
         table = await self._table("name", request.name)
         asked = _request(request, caller)
-        if request.nonce:
-            await table.command(
-                lambda now: seating.show_nonce(table.state, caller, asked, request.nonce, now), asked
-            )
-        else:
-            await self._check_room(caller.player, caller)
-            seat = request.seat if request.HasField("seat") else None
-            wanted = seating.Wanted(seat, request.join_code, request.nonce_commitment)
-            await table.command(lambda now: seating.join(table.state, caller, asked, wanted, now), asked)
-        seats = table.state.seats_of(caller.player)
-        named = request.seat if request.HasField("seat") and request.seat in seats else None
-        if not seats:
-            raise refuse("NOT_SEATED", "you took this seat with this request_id before, and left since")
-        seat = seats[-1] if named is None else named
-        return tables_pb2.JoinTableResponse(seat=seat, table=_shown(table, caller))
+        seat = request.seat if request.HasField("seat") else None
+        wanted = seating.Wanted(seat, request.join_code, request.nonce_commitment)
+
+        def decide(now: int) -> list[Draft]:
+            if request.nonce:
+                return seating.show_nonce(table.state, caller, asked, wanted, request.nonce, now)
+            return seating.join(table.state, caller, asked, wanted, now)
+
+        newcomer = table.accepted(asked) is None and not table.state.seats_of(caller.player)
+        if newcomer and await self._is_full(f"seated:{caller.player}", caller):
+            raise self._too_many_tables()
+        seq = await table.command(decide, asked)
+        own = table.state.seats_of(caller.player)
+        entry = await self._entry(table, seq)
+        taken = getattr(entry, str(entry.WhichOneof("kind")))
+        is_own = entry.actor == caller.player and isinstance(taken, _SITTING)
+        return tables_pb2.JoinTableResponse(
+            seat=taken.seat if is_own else own[0], table=_shown(table, caller)
+        )
 
     async def leave_table(
         self, request: tables_pb2.LeaveTableRequest, caller: Caller
@@ -186,15 +198,19 @@ class TableServicer:
             return seating.invite(table.state, caller, asked, seat, level, player, now)
 
         seq = await table.command(decide, asked)
-        kept = await self._seat_offered_at(table, seq)
+        kept = (await self._entry(table, seq)).seat_offered.seat
         return tables_pb2.InviteBotResponse(seat=kept, table=_shown(table, caller))
 
-    async def _seat_offered_at(self, table: Table, seq: int) -> int:
+    async def _entry(self, table: Table, seq: int) -> entry_pb2.Entry:
+        """The entry that answers a call, or answered it when it came for the first time."""
+        for event in table.tail:
+            if event.seq == seq:
+                return event.step.entry
         try:
             stored = await self.tables.journal.read(table.name, seq - 1, 1)
         except JournalError as error:
             raise unavailable(error) from error
-        return entry_pb2.Entry.FromString(stored[0].data).seat_offered.seat
+        return entry_pb2.Entry.FromString(stored[0].data)
 
     # --- playing ------------------------------------------------------------------------------
 

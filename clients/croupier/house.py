@@ -1,0 +1,177 @@
+"""The house's bots, as a process of their own: ``python -m croupier.house --server HOST:PORT``.
+
+The law of this file: bots think here and never in the server's process. The house is a client
+like any other; its token comes from the environment variable ``CROUPIER_HOUSE_TOKEN`` or as a
+line on standard input, never in the arguments, which others can read. It outlives servers: it
+reconnects for as long as it runs. It does not outlive its parent: when standard input is a pipe,
+its end is the end of the process.
+
+Several processes share the work with ``--shard i/N``: each takes the tables whose name's CRC-32
+leaves ``i`` when divided by ``N``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import secrets
+import signal
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import croupier
+from croupier.bots import make_bot
+
+log = logging.getLogger("croupier.house")
+
+TOKEN_VARIABLE: Final = "CROUPIER_HOUSE_TOKEN"  # noqa: S105 - its name, not its value
+_MOST_SEATS: Final = 900
+"""A little less than the subscriptions that a stream may have by default."""
+_PAUSE: Final = 5.0
+"""Seconds before the house tries again what a server could not do at all."""
+
+
+def shard(text: str) -> tuple[int, int]:
+    """``i/N`` as numbers, ``0 <= i < N``. Raises ``ValueError``."""
+    first, slash, last = text.partition("/")
+    index, count = int(first), int(last)
+    if not slash or not 0 <= index < count:
+        raise ValueError(f"{text!r} is no shard, as 0/1 and 2/4 are")
+    return index, count
+
+
+def takes(table: str, index: int, count: int) -> bool:
+    """True when the table of that name belongs to shard ``index`` of ``count``."""
+    return zlib.crc32(table.encode()) % count == index
+
+
+def bot_for(table: croupier.Table, seat: int) -> croupier.Bot:
+    """A new bot of the level that the seat is offered to. Raises ``croupier.bots.UnknownBot``."""
+    return make_bot(table.game, table.seats[seat].bot_level or "easy", secrets.randbits(63))
+
+
+async def serve(client: croupier.Client, index: int, count: int, tables: int, thinkers: int) -> None:
+    """Play the house's seats of shard ``index`` of ``count``, at most ``tables`` at once, until cancelled.
+
+    ``thinkers`` is how many slow bots may think at the same time. Raises the ``croupier.Error``
+    by which a server turned the house away for good.
+    """
+    executor = ThreadPoolExecutor(thinkers, "thinker")
+    try:
+        while True:
+            try:
+                await croupier.serve_invitations(
+                    client,
+                    bot_for,
+                    accept=lambda table, _: takes(table.name, index, count),
+                    concurrency=tables,
+                    nonce=False,  # the house's own would prove nothing to anybody
+                    executor=executor,
+                )
+            except croupier.Error as error:
+                if not error.transient:
+                    raise
+                log.warning("again in %g s: %s", _PAUSE, error)
+                await asyncio.sleep(_PAUSE)
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+async def run(arguments: argparse.Namespace, token: str) -> int:
+    """The whole life of the process; its exit code."""
+    stdin = await _piped_stdin()
+    if not token:
+        line = await stdin.readline() if stdin is not None else sys.stdin.buffer.readline()
+        token = line.decode().strip()
+    if not token:
+        print(f"no token: set {TOKEN_VARIABLE} or write it as a line to standard input", file=sys.stderr)  # noqa: T201
+        return 2
+    loop = asyncio.get_running_loop()
+    ending: asyncio.Future[int] = loop.create_future()
+    for number, code in ((signal.SIGTERM, 0), (signal.SIGINT, 130)):
+        loop.add_signal_handler(number, _settle, ending, code)
+    playing = loop.create_task(_play(arguments, token))
+    waiting: list[asyncio.Future[Any]] = [ending, playing]
+    if stdin is not None:
+        waiting.append(loop.create_task(_until_end(stdin)))
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    code = ending.result() if ending.done() else 1 if playing.done() else 0
+    for task in waiting:
+        task.cancel()
+    await asyncio.wait(waiting)
+    if not playing.cancelled() and (error := playing.exception()) is not None:
+        log.error("%s", error)
+    return code
+
+
+async def _play(arguments: argparse.Namespace, token: str) -> None:
+    index, count = arguments.shard
+    connecting = croupier.connect(
+        arguments.server, token=token, sign_in=False, tls=arguments.tls, retry_for=None
+    )
+    async with connecting as client:
+        log.info("shard %d/%d plays at %s", index, count, arguments.server)
+        await serve(client, index, count, arguments.tables, arguments.thinkers)
+
+
+async def _piped_stdin() -> asyncio.StreamReader | None:
+    """Standard input as a stream when it is a pipe or socket, so that its end can be waited for."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):
+        return None
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+        return None
+    reader = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(reader)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
+    return reader
+
+
+async def _until_end(stdin: asyncio.StreamReader) -> None:
+    while await stdin.read(1024):
+        pass
+
+
+def _settle(ending: asyncio.Future[int], code: int) -> None:
+    if not ending.done():
+        ending.set_result(code)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="croupier.house", description="Plays the seats of house bots.")
+    parser.add_argument("--server", required=True, metavar="HOST:PORT", help="several: separated by commas")
+    parser.add_argument("--shard", type=shard, default=(0, 1), metavar="I/N", help="take only 1 in N tables")
+    parser.add_argument("--tables", type=int, default=_MOST_SEATS, help="most seats played at once")
+    parser.add_argument("--thinkers", type=int, default=2, help="most slow bots thinking at once")
+    parser.add_argument("--tls", action="store_true", help="connect with TLS")
+    parser.add_argument("--log-level", default="WARNING", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the process; its exit code: 0 told to end, 1 turned away, 2 usage, 130 interrupted."""
+    arguments = _parser().parse_args(argv)
+    logging.basicConfig(level=arguments.log_level, stream=sys.stderr)
+    token = os.environ.pop(TOKEN_VARIABLE, "")
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return runner.run(run(arguments, token))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop where it is installed, as with the server."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""How the parts of a server process are put together.
+
+The law of this file: every part is made here, once, and given what it needs; no part looks
+another one up. What lives as long as the process is started and stopped here, in order.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
+
+from croupier.v1 import games_pb2, players_pb2, tables_pb2
+from croupier_server.clock import JournalClock
+from croupier_server.drain import Drain
+from croupier_server.feed import Feeds
+from croupier_server.ids import Ids
+from croupier_server.journal.base import Journal
+from croupier_server.lobby import PageTokens
+from croupier_server.metrics import Metrics
+from croupier_server.rpc.game_service import GameServicer
+from croupier_server.rpc.player_service import PlayerServicer
+from croupier_server.rpc.table_service import TableServicer
+from croupier_server.settings import Settings
+from croupier_server.tables import Tables
+from croupier_server.tokens import Tokens
+
+_KEY_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a process serves with, ready to be mounted."""
+
+    tokens: Tokens
+    tables: Tables
+    feeds: Feeds
+    services: tuple[tuple[ServiceDescriptor, object], ...]
+    """Each service with its servicer."""
+
+    async def start(self) -> None:
+        """Begin to act on deadlines. Raises ``JournalError``."""
+        await self.tables.start()
+
+    async def stop(self) -> None:
+        """Stop acting; nothing is written any more."""
+        self.feeds.stop()
+        await self.tables.stop()
+
+
+async def compose(journal: Journal, settings: Settings, drain: Drain, metrics: Metrics) -> Parts:
+    """All parts over a journal. Raises ``JournalError``."""
+    epoch = (await journal.key("epoch", secrets.token_hex(8).encode())).decode()
+    ids = Ids(await journal.key("id-key", secrets.token_bytes(_KEY_BYTES)))
+    page_tokens = PageTokens(await journal.key("page-key", secrets.token_bytes(_KEY_BYTES)))
+    tokens = await Tokens.load(journal, cache_size=settings.token_cache)
+    clock = JournalClock(journal)
+    tables = Tables(journal, settings, clock, epoch)
+    feeds = Feeds(
+        limit_bytes=settings.subscriber_queue_bytes,
+        heartbeat_seconds=settings.heartbeat_s,
+        now_ms=clock.now_ms,
+        on_overflow=metrics.overflowed,
+    )
+    drain.add(lambda: feeds.drain(math.ceil(settings.drain_grace_s)))
+    metrics.watch("live_tables", "Tables in memory.", lambda: len(tables))
+    metrics.watch("subscribers", "Streams with a feed.", lambda: len(feeds))
+    services = (
+        (_service(games_pb2.DESCRIPTOR, "GameService"), GameServicer(journal, settings, epoch)),
+        (_service(players_pb2.DESCRIPTOR, "PlayerService"), PlayerServicer(tokens, ids, journal, feeds)),
+        (
+            _service(tables_pb2.DESCRIPTOR, "TableService"),
+            TableServicer(tables, feeds, settings, ids, page_tokens),
+        ),
+    )
+    return Parts(tokens, tables, feeds, services)
+
+
+def _service(file: FileDescriptor, name: str) -> ServiceDescriptor:
+    service: ServiceDescriptor = file.services_by_name[name]
+    return service

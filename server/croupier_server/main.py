@@ -1,0 +1,199 @@
+"""A server process, from opening its journal to the end of its drain.
+
+The law of this file: what was opened is closed in the opposite order, whatever happens between.
+A process that is told to go turns unhealthy first, then ends its streams with a hint, lets calls
+finish, and is gone within ten seconds; nothing that it confirmed is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+import uvloop
+
+from croupier_server import house
+from croupier_server.compose import Parts, compose
+from croupier_server.drain import Drain
+from croupier_server.journal import Journal, JournalError, open_journal
+from croupier_server.metrics import Metrics, release
+from croupier_server.rpc.server import CannotListen, RpcServer, Tls, reachable_from_here, split_address
+from croupier_server.rpc.sign_in import house_token
+from croupier_server.settings import Settings
+
+Ready = Callable[[dict[str, Any]], None]
+"""Gets ``{"event": "ready", "listen": "127.0.0.1:12345", …}`` once the server serves."""
+
+log: Final = structlog.get_logger()
+
+
+class CannotServe(Exception):
+    """Why the process cannot begin to serve, for people: an address in use, a journal that won't open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A server that serves. Addresses are ``HOST:PORT`` with the port that was chosen."""
+
+    address: str
+    metrics_address: str | None
+    turn_unhealthy: Callable[[], None]
+    """Tell balancers to look elsewhere while everything goes on."""
+    house_token: Callable[[], str]
+    """Makes a token for bots of the house; keep it out of arguments and logs."""
+
+    def ready_line(self) -> dict[str, Any]:
+        """What is said once it serves."""
+        line = {"event": "ready", "listen": self.address, "version": release()}
+        return line if self.metrics_address is None else {**line, "metrics": self.metrics_address}
+
+
+@asynccontextmanager
+async def serving(
+    settings: Settings,
+    *,
+    journal_url: str = "memory:",
+    listen: str = "127.0.0.1:0",
+    metrics_listen: str | None = None,
+    house_bots: int = 0,
+    tls: Tls | None = None,
+) -> AsyncIterator[Serving]:
+    """A server in this event loop for as long as the block lasts; leaving the block drains it.
+
+    Raises ``CannotServe`` when it cannot begin.
+    """
+    async with AsyncExitStack() as opened:
+        try:
+            journal = await _journal(journal_url)
+            opened.push_async_callback(journal.close)
+            drain, metrics = Drain(), Metrics()
+            parts = await compose(journal, settings, drain, metrics)
+            server = RpcServer(parts.services, parts.tokens, settings, metrics)
+            address = server.listen(listen, tls)
+            bots = _house(house_bots, address if tls is None else server.listen_on_loopback(), parts)
+            metrics_address = _serve_metrics(metrics, metrics_listen, opened)
+            await parts.start()
+        except JournalError as error:
+            raise CannotServe(f"the journal {_shown(journal_url)} cannot be used: {error}") from error
+        except CannotListen as error:
+            raise CannotServe(str(error)) from error
+        opened.push_async_callback(parts.stop)
+        await server.start()
+        opened.push_async_callback(_go, drain, server, bots)
+        bots.start()
+        yield Serving(address, metrics_address, server.turn_unhealthy, lambda: house_token(parts.tokens))
+
+
+async def _journal(url: str) -> Journal:
+    try:
+        return await open_journal(url)
+    except (JournalError, ValueError, OSError) as error:
+        raise CannotServe(f"the journal {_shown(url)} cannot be opened: {error}") from error
+
+
+async def _go(drain: Drain, server: RpcServer, bots: house.House) -> None:
+    drain.begin()
+    await asyncio.gather(bots.stop(), server.stop())
+
+
+def _house(count: int, address: str, parts: Parts) -> house.House:
+    if count and not house.is_there():
+        log.warning("house.missing", problem=f"this installation has no {house.MODULE}")
+        count = 0
+    return house.House(count, reachable_from_here(address), lambda: house_token(parts.tokens))
+
+
+def _serve_metrics(metrics: Metrics, listen: str | None, opened: AsyncExitStack) -> str | None:
+    if listen is None:
+        return None
+    host, port = split_address(listen)
+    try:
+        chosen, stop = metrics.serve(host.strip("[]"), port)
+    except OSError as error:
+        raise CannotListen(f"cannot listen on {listen} for metrics: {error.strerror}") from error
+    opened.callback(stop)
+    return f"{host}:{chosen}"
+
+
+def _shown(journal_url: str) -> str:
+    """A journal's URL without the name and password that may be in it."""
+    scheme, _, rest = journal_url.partition(":")
+    return f"{scheme}://{rest.rpartition('@')[2]}" if "@" in rest else journal_url
+
+
+async def serve(
+    settings: Settings,
+    *,
+    journal_url: str,
+    listen: str,
+    metrics: str | None,
+    house_bots: int,
+    ready: Ready,
+    tls: Tls | None = None,
+) -> int:
+    """Serve until SIGTERM or SIGINT, then drain; a second signal cuts the notice short.
+
+    Returns the exit code: 0, or 130 for SIGINT. Raises ``CannotServe``.
+    """
+    told: asyncio.Queue[signal.Signals] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGTERM, signal.SIGINT)
+    for number in signals:
+        loop.add_signal_handler(number, told.put_nowait, number)
+    places: dict[str, Any] = {"journal_url": journal_url, "listen": listen, "metrics_listen": metrics}
+    try:
+        async with serving(settings, **places, house_bots=house_bots, tls=tls) as served:
+            log.info("serving", listen=served.address, journal=_shown(journal_url), version=release())
+            ready(served.ready_line())
+            first = await told.get()
+            log.info("draining", signal=first.name)
+            served.turn_unhealthy()
+            try:
+                async with asyncio.timeout(settings.drain_notice_s):
+                    await told.get()
+            except TimeoutError:
+                pass  # the balancers have had their time
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+    log.info("ended", signal=first.name)
+    return 130 if first is signal.SIGINT else 0
+
+
+def run(
+    settings: Settings,
+    *,
+    journal_url: str,
+    listen: str,
+    metrics: str | None = None,
+    house_bots: int = 0,
+    ready: Ready | None = None,
+    tls: Tls | None = None,
+) -> int:
+    """Serve in a loop of its own; the exit code, 1 with a line on stderr when it cannot begin.
+
+    ``ready`` None: the ready line is written to stdout as JSON.
+    """
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # gRPC's core writes past our log lines
+    places: dict[str, Any] = {"journal_url": journal_url, "listen": listen, "metrics": metrics}
+    try:
+        return uvloop.run(
+            serve(settings, **places, house_bots=house_bots, ready=ready or write_ready, tls=tls)
+        )
+    except CannotServe as error:
+        sys.stderr.write(f"croupier: {error}\n")
+        return 1
+
+
+def write_ready(line: dict[str, Any]) -> None:
+    """Write the ready line to stdout as JSON."""
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()

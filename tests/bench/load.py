@@ -1,0 +1,322 @@
+"""The load generator: tables of Dou Dizhu played by the cheapest sensible policy, or bare echoes.
+
+``python -m tests.bench.load KIND ADDRESS --pid PID …`` prints one JSON object: moves, seconds,
+the server's CPU seconds, and latencies from sending a move to its result. KIND is ``croupier``
+or ``echo``. With ``--rate`` moves are paced; without, each table moves as soon as it can.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+import uvloop
+
+from croupier.v1 import games_pb2, players_pb2, tables_pb2
+from tests.bench.processes import cpu_seconds
+
+Send = Callable[[Any], None]
+_TEXTS = [f"{r}{s}" for s in "CDHS" for r in "23456789TJQKA"] + ["BJ", "RJ"]
+
+
+class Window:
+    """Counts moves and latencies between ``begin`` and ``end``."""
+
+    def __init__(self, arguments: argparse.Namespace, tables: int) -> None:
+        self._pid: int = arguments.pid
+        self._warm, self._length = arguments.warm, arguments.seconds
+        self.interval = tables / arguments.rate if arguments.rate else 0.0
+        self.moves = 0
+        self.latencies: list[float] = []
+        self.counting = False
+        self.responses = 0
+
+    async def run(self) -> dict[str, Any]:
+        """Wait for the warm-up, then measure."""
+        await asyncio.sleep(self._warm)
+        cpu, start, self.counting = cpu_seconds(self._pid), time.perf_counter(), True
+        await asyncio.sleep(self._length)
+        self.counting = False
+        seconds, used = time.perf_counter() - start, cpu_seconds(self._pid) - cpu
+        cuts = statistics.quantiles(self.latencies, n=100) if len(self.latencies) > 1 else [0.0] * 99
+        return {
+            "moves": self.moves,
+            "seconds": seconds,
+            "out": self.responses / max(self.moves, 1),
+            "cpu_us": used / max(self.moves, 1) * 1e6,
+            "p50_ms": cuts[49] * 1000,
+            "p99_ms": cuts[98] * 1000,
+        }
+
+    def received(self) -> None:
+        """A message came down a stream."""
+        self.responses += self.counting
+
+    def count(self, sent: float) -> None:
+        """A move's result has come."""
+        if self.counting:
+            self.moves += 1
+            self.latencies.append(time.perf_counter() - sent)
+
+
+def strength(card: int) -> int:
+    """How high a card ranks in Dou Dizhu, by its number in the API."""
+    return card if card > 52 else ((card - 1) % 13 or 13)
+
+
+class Seat:
+    """One seat of one table: bids 3, leads its lowest single, else passes."""
+
+    def __init__(self, table: str, seat: int, send: Send, window: Window) -> None:
+        self.table, self.seat = table, seat
+        self._send, self._window = send, window
+        self._hand: list[int] = []
+        self._landlord: int | None = None
+        self._sent = self._number = 0.0
+
+    def take(self, update: tables_pb2.TableUpdate) -> None:
+        """Follow an event; move when the turn comes."""
+        kind = update.WhichOneof("update")
+        if kind == "event":
+            for effect in update.event.effects:
+                self._follow(effect.doudizhu)
+        elif kind == "turn":
+            self._move(update.turn.seq)
+
+    def _follow(self, effect: Any) -> None:
+        kind = effect.WhichOneof("effect")
+        if kind == "dealt":
+            self._hand = sorted(effect.dealt.hand, key=strength)
+            self._landlord = None
+        elif kind == "landlord":
+            self._landlord = effect.landlord.seat
+            if self._landlord == self.seat:
+                self._hand = sorted([*self._hand, *effect.landlord.bottom], key=strength)
+
+    def _move(self, seq: int) -> None:
+        if self._landlord is None:
+            text = "bid 3"
+        elif self._landlord == self.seat:
+            text = f"play {_TEXTS[self._hand.pop(0) - 1]}"
+        else:
+            text = "pass"
+        wait = self._sent + self._window.interval - time.perf_counter() if self._window.interval else 0.0
+        if wait > 0:
+            asyncio.get_running_loop().call_later(wait, self._go, seq, text)
+        else:
+            self._go(seq, text)
+
+    def _go(self, seq: int, text: str) -> None:
+        self._sent = time.perf_counter()
+        self._number += 1
+        request = tables_pb2.MakeMoveRequest(
+            table=self.table,
+            move=games_pb2.Move(text=text),
+            expected_seq=seq,
+            request_id=f"{self.seat}-{int(self._number)}",
+        )
+        self._send(tables_pb2.PlayCommand(move=request))
+
+    def done(self, result: tables_pb2.MoveResult) -> None:
+        """The move's result."""
+        if result.WhichOneof("result") != "seq":
+            raise RuntimeError(f"refused: {result.refused.message}")
+        self._window.count(self._sent)
+
+
+class Player:
+    """One player with one Play stream for all of its tables."""
+
+    def __init__(self, channel: grpc.aio.Channel, name: str, window: Window) -> None:
+        self.channel, self.name, self._window = channel, name, window
+        self.metadata: tuple[tuple[str, str], ...] = ()
+        self.seats: dict[str, Seat] = {}
+        self._commands: list[tables_pb2.PlayCommand] = []
+        self._wake = asyncio.Event()
+
+    async def call(self, method: str, request: Any, response: Any) -> Any:
+        """A unary call."""
+        stub = self.channel.unary_unary(
+            f"/croupier.v1.{method}", request_serializer=type(request).SerializeToString,
+            response_deserializer=response.FromString,
+        )  # fmt: skip
+        return await stub(request, metadata=self.metadata)
+
+    async def sign_in(self) -> None:
+        """Get a token."""
+        request = players_pb2.SignInRequest(display_name=self.name)
+        answer = await self.call("PlayerService/SignIn", request, players_pb2.SignInResponse)
+        self.metadata = (("authorization", f"Bearer {answer.token}"),)
+
+    def send(self, command: tables_pb2.PlayCommand) -> None:
+        """Queue a command; those of one loop turn go up together."""
+        self._commands.append(command)
+        self._wake.set()
+
+    async def play(self) -> None:
+        """Run the stream until cancelled."""
+        stub = self.channel.stream_stream(
+            "/croupier.v1.TableService/Play",
+            request_serializer=tables_pb2.PlayRequest.SerializeToString,
+            response_deserializer=tables_pb2.PlayResponse.FromString,
+        )
+        call = stub(metadata=self.metadata)
+        writer = asyncio.create_task(self._write(call))
+        try:
+            async for response in call:
+                self._window.received()
+                for update in response.updates:
+                    self.seats[update.table].take(update)
+                for result in response.results:
+                    self.seats[result.table].done(result)
+        finally:
+            writer.cancel()
+            call.cancel()
+
+    async def _write(self, call: Any) -> None:
+        for table in self.seats:
+            self.send(tables_pb2.PlayCommand(subscribe=tables_pb2.Subscription(table=table, after_seq=0)))
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            commands, self._commands = self._commands, []
+            await call.write(tables_pb2.PlayRequest(commands=commands))
+
+
+async def seat_table(players: list[Player], window: Window) -> None:
+    """Open a table of many deals and seat three players."""
+    options = games_pb2.GameOptions(doudizhu={"deals": 100})
+    request = tables_pb2.CreateTableRequest(game="doudizhu", options=options)
+    created = await players[0].call("TableService/CreateTable", request, tables_pb2.CreateTableResponse)
+    for player in players:
+        join = tables_pb2.JoinTableRequest(name=created.table.name)
+        joined = await player.call("TableService/JoinTable", join, tables_pb2.JoinTableResponse)
+        player.seats[created.table.name] = Seat(created.table.name, joined.seat, player.send, window)
+
+
+async def croupier(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Groups of three players, each with ``--per-stream`` tables on one stream."""
+    channels = [_channel(arguments.address, n) for n in range(arguments.channels)]
+    groups = arguments.tables // arguments.per_stream
+    window = Window(arguments, arguments.tables)
+    everyone: list[Player] = []
+    for group in range(groups):
+        players = [Player(channels[(group * 3 + n) % len(channels)], f"load {group}.{n}", window) for n in range(3)]
+        for player in players:
+            await player.sign_in()
+        for _ in range(arguments.per_stream):
+            await seat_table(players, window)
+        everyone += players
+    streams = [asyncio.create_task(player.play()) for player in everyone]
+    return await _measured(window, streams, channels)
+
+
+async def echo(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The same streams and messages against the bare echo: table t's members take turns."""
+    channels = [_channel(arguments.address, n) for n in range(arguments.channels)]
+    groups = arguments.tables // arguments.per_stream
+    window = Window(arguments, arguments.tables)
+    streams = []
+    for group in range(groups):
+        names = [f"g{group}t{n}" for n in range(arguments.per_stream)]
+        for n in range(3):
+            channel = channels[(group * 3 + n) % len(channels)]
+            streams.append(asyncio.create_task(_echo_stream(channel, names, n, window)))
+    return await _measured(window, streams, channels)
+
+
+async def _echo_stream(channel: grpc.aio.Channel, tables: list[str], member: int, window: Window) -> None:
+    """One member: sends for its tables when their turn comes round to it."""
+    call = channel.stream_stream("/bench.Echo/Play")(metadata=(("groups", ",".join(tables)),))
+    sent: dict[bytes, float] = {}
+    due: list[bytes] = []
+    wake = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def go(message: bytes) -> None:
+        sent[message.split(b"|", 1)[0]] = time.perf_counter()
+        due.append(message)
+        wake.set()
+
+    async def write() -> None:
+        while True:
+            await wake.wait()
+            wake.clear()
+            waiting, due[:] = due[:], []
+            for message in waiting:  # the bare server parses nothing, so one table a message
+                await call.write(message)
+
+    writer = asyncio.create_task(write())
+    await asyncio.sleep(1.0)  # all members of the group have to be there before the first message
+    if member == 0:
+        for table in tables:
+            go(_echo_message(table, 0))
+    try:
+        async for data in call:
+            window.received()
+            for message in data.split(b"\n")[:-1]:
+                table, turn, _ = message.split(b"|", 2)
+                if int(turn) == member:
+                    window.count(sent[table])
+                elif (int(turn) + 1) % 3 == member:
+                    wait = sent.get(table, 0.0) + window.interval - time.perf_counter() if window.interval else 0
+                    following = _echo_message(table.decode(), member)
+                    if wait > 0:
+                        loop.call_later(wait, go, following)
+                    else:
+                        go(following)
+    finally:
+        writer.cancel()
+        call.cancel()
+
+
+def _echo_message(table: str, member: int) -> bytes:
+    return f"{table}|{member}|".encode() + b"x" * 100 + b"\n"
+
+
+def _channel(address: str, number: int) -> grpc.aio.Channel:
+    return grpc.aio.insecure_channel(address, options=(("grpc.use_local_subchannel_pool", 1), ("bench.n", number)))
+
+
+async def _measured(
+    window: Window, streams: list[asyncio.Task[None]], channels: list[grpc.aio.Channel]
+) -> dict[str, Any]:
+    measuring = asyncio.create_task(window.run())
+    done, _ = await asyncio.wait({measuring, *streams}, return_when=asyncio.FIRST_COMPLETED)
+    for stream in streams:
+        stream.cancel()
+    for task in done - {measuring}:
+        task.result()
+        raise RuntimeError("a stream ended before the measurement did")
+    await asyncio.gather(*streams, return_exceptions=True)
+    for channel in channels:
+        await channel.close()
+    return measuring.result()
+
+
+def main() -> None:
+    """Parse, run, print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kind", choices=("croupier", "echo"))
+    parser.add_argument("address")
+    parser.add_argument("--pid", type=int, required=True)
+    parser.add_argument("--tables", type=int, default=20)
+    parser.add_argument("--per-stream", type=int, default=1)
+    parser.add_argument("--channels", type=int, default=3)
+    parser.add_argument("--rate", type=float, default=0.0)
+    parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--warm", type=float, default=2.0)
+    arguments = parser.parse_args()
+    kind = {"croupier": croupier, "echo": echo}[arguments.kind]
+    print(json.dumps(uvloop.run(kind(arguments))), file=sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Server processes under measurement: started on a free port, their CPU and memory read from /proc."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+_TICK = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time that a process has used so far, all threads."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / _TICK
+
+
+def resident_bytes(pid: int) -> int:
+    """Resident memory of a process."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+
+
+@contextmanager
+def server(command: list[str], environment: Mapping[str, str] | None = None) -> Iterator[tuple[int, str]]:
+    """A server that prints a JSON ready line with ``listen``: its pid and address."""
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, **(environment or {})},
+    )
+    assert process.stdout is not None
+    try:
+        ready = json.loads(process.stdout.readline())
+        yield process.pid, ready["listen"]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+
+
+def load(*arguments: str) -> dict[str, Any]:
+    """Run the load generator in a process of its own; what it measured."""
+    command = [sys.executable, "-m", "tests.bench.load", *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=600)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
