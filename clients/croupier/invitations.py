@@ -85,13 +85,14 @@ class _Service:
     ) -> None:
         self._play: Final = play
         self._wanted: Final = wanted
-        self._concurrency: Final = concurrency
+        self._concurrency = concurrency
         self._items: dict[str, InboxItem] = {}
         self._held: dict[_Place, InboxItem] = {}
         self._offered: dict[_Place, InboxItem] = {}
         self._no_room: set[_Place] = set()
         self._playing: dict[_Place, asyncio.Task[None]] = {}
         self._over: set[_Place] = set()
+        self._filling: asyncio.Handle | None = None
 
     def note(self, item: InboxItem) -> None:
         """Take up what the inbox says of one table now."""
@@ -105,10 +106,12 @@ class _Service:
         self._items[name] = item
         self._wait(self._held, item, item.seats)
         self._wait(self._offered, item, item.invited_seats)
-        self._fill()
+        if self._filling is None:  # once all that came along is noted: seats held come first
+            self._filling = asyncio.get_running_loop().call_soon(self._fill)
 
     async def stop(self) -> None:
         """Stop playing; the seats stay held."""
+        self._concurrency = 0
         tasks = list(self._playing.values())
         for task in tasks:
             task.cancel()
@@ -130,6 +133,7 @@ class _Service:
 
     def _fill(self) -> None:
         """Begin to play what waits, as far as there is room."""
+        self._filling = None
         for queue in (self._held, self._offered):
             for place in [p for p in queue if p not in self._no_room]:
                 if len(self._playing) >= self._concurrency:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 from clients.fake_server import TABLE, FakeTable, World, connect, serving, status
 
 import croupier
-from croupier.v1 import games_pb2, tables_pb2
+from croupier.v1 import players_pb2, tables_pb2
 
 CODES = grpc.StatusCode
 
@@ -34,7 +34,7 @@ class Scripted:
     """Answers with what it is told, in order, then with the last legal move; raises what is an error."""
 
     def __init__(self, *answers: Any) -> None:
-        self.answers = list(answers)
+        self.answers: list[Any] = list(answers)
         self.asked: list[tuple[dict[str, Any], list[str]]] = []
         self.threads: set[int] = set()
 
@@ -44,7 +44,7 @@ class Scripted:
         answer = self.answers.pop(0) if self.answers else legal_moves[-1]
         if isinstance(answer, Exception):
             raise answer
-        return answer  # type: ignore[no-any-return]
+        return answer
 
 
 def begin(table: FakeTable, turns: int) -> None:
@@ -150,9 +150,7 @@ async def test_async_bot(world: World, client: croupier.Client) -> None:
 
 
 @pytest.mark.parametrize(("threads", "inline"), [(True, False), (False, True)])
-async def test_where_a_bot_thinks(
-    world: World, client: croupier.Client, threads: bool, inline: bool
-) -> None:
+async def test_where_a_bot_thinks(world: World, client: croupier.Client, threads: bool, inline: bool) -> None:
     seat = await client.join(TABLE)
     begin(world.table, 1)
     bot = Scripted()
@@ -213,14 +211,6 @@ def joined(world: World) -> list[tuple[str, int]]:
     return [(join.name, join.seat) for join in world.calls_of(tables_pb2.JoinTableRequest)]
 
 
-def watcher(world: World, outcomes: list[croupier.Outcome]) -> Callable[[croupier.Outcome], None]:
-    def note(outcome: croupier.Outcome) -> None:
-        outcomes.append(outcome)
-        world.wake()
-
-    return note
-
-
 class Outcomes(list[croupier.Outcome]):
     def __init__(self, world: World) -> None:
         super().__init__()
@@ -245,16 +235,34 @@ async def test_invitation_is_taken_and_played_out(world: World, client: croupier
 
 async def test_seats_held_from_before_are_taken_up_first(world: World, client: croupier.Client) -> None:
     held = world.new_table("tables/held")
-    held.info.seats[2].player = "players/me"
     world.offer(world.table, invited=(0,))
     world.offer(held, seats=(2,))
-    outcomes = Outcomes(world)
-    serving_them = serve(client, concurrency=1, outcomes=outcomes)
-    begin_at = lambda: world.servers[0].streams and world.servers[0].streams[0].subscribed  # noqa: E731
-    await world.until(begin_at)
-    first = set(world.servers[0].streams[0].subscribed)
+    serving_them = serve(client, concurrency=1)
+    streams = world.servers[0].streams
+    await world.until(lambda: streams and streams[0].subscribed)
+    assert list(streams[0].subscribed) == [("tables/held", 2)]
+    held.end(0, 0, 0)
+    await world.until(lambda: joined(world))
     await stop(serving_them)
-    assert len(first) == 1
+
+
+async def test_table_that_is_over_is_not_played_again(world: World, client: croupier.Client) -> None:
+    outcomes = Outcomes(world)
+    serving_them = serve(client, outcomes=outcomes)
+    world.offer(world.table, invited=(1,))
+    await world.until(lambda: joined(world))
+    late = world.inbox[TABLE]
+    world.table.end(1, 1, 1)
+    await world.until(lambda: outcomes)
+    world.servers[0].inboxes[0].put_nowait(
+        players_pb2.WatchInboxResponse(items=[players_pb2.InboxItem(table=late.table, seats=[1])])
+    )
+    other = world.new_table("tables/other")
+    world.offer(other, invited=(0,))
+    stream = world.servers[0].streams[0]
+    await world.until(lambda: len(stream.commands("subscribe")) == 2)
+    await stop(serving_them)
+    assert [asked.table for asked in stream.commands("subscribe")] == [TABLE, "tables/other"]
 
 
 async def test_no_more_seats_than_wanted_at_once(world: World, client: croupier.Client) -> None:
@@ -263,10 +271,13 @@ async def test_no_more_seats_than_wanted_at_once(world: World, client: croupier.
     serving_them = serve(client, concurrency=2, outcomes=outcomes)
     for table in tables:
         world.offer(table, invited=(0,))
-    for done in range(4):
-        await world.until(lambda done=done: len(joined(world)) == min(done + 2, 4))
-        tables[done].end(0, 0, 0)
-        await world.until(lambda done=done: len(outcomes) == done + 1)
+    await world.until(lambda: len(joined(world)) == 2)
+    tables[1].end(0, 0, 0)
+    await world.until(lambda: len(joined(world)) == 3)
+    assert len(outcomes) == 1
+    tables[0].end(0, 0, 0)
+    await world.until(lambda: len(joined(world)) == 4)
+    assert len(outcomes) == 2
     await stop(serving_them)
 
 
@@ -331,8 +342,3 @@ async def test_inbox_that_is_refused_ends_the_service(world: World, client: crou
     world.refuse_calls["WatchInbox"].append(status(CODES.PERMISSION_DENIED, "NOT_ALLOWED"))
     with pytest.raises(croupier.PermissionDenied):
         await serve(client)
-
-
-def test_views_of_bots_are_those_of_the_games() -> None:
-    view = croupier.plain(games_pb2.GameView(doudizhu={"deal": 3}))
-    assert view["doudizhu"]["deal"] == 3

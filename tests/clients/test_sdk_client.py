@@ -15,6 +15,7 @@ import croupier
 from croupier.v1 import games_pb2, hidden_unders_pb2, players_pb2, streams_pb2, tables_pb2
 
 CODES = grpc.StatusCode
+FLIP = hidden_unders_pb2.HiddenUndersMove(flip=hidden_unders_pb2.HiddenUndersFlip(slot=2))
 
 
 @pytest.fixture
@@ -132,8 +133,8 @@ async def test_legal_moves_come_whole(world: World, client: croupier.Client) -> 
         ("done", games_pb2.Move(text="done")),
         (games_pb2.Move(text="done"), games_pb2.Move(text="done")),
         (
-            hidden_unders_pb2.HiddenUndersMove(flip={"slot": 2}),
-            games_pb2.Move(hidden_unders={"flip": {"slot": 2}}),
+            FLIP,
+            games_pb2.Move(hidden_unders=FLIP),
         ),
     ],
     ids=["text", "move", "typed"],

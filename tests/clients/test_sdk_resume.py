@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 
 import grpc
 import pytest
@@ -84,6 +85,11 @@ def test_each_step_comes_once(runner: asyncio.Runner, actions: list[str], server
     assert got == list(range(1, last + 1))
 
 
+def accepts(world: World, moves: int) -> bool:
+    """True once the server has accepted so many moves."""
+    return len(world.accepted) >= moves
+
+
 async def play_through(cuts: list[int]) -> tuple[list[str], list[str]]:
     """The texts that were asked to be played, and those that the table has; cut before and after answers."""
     async with serving() as world, connect(world) as client:
@@ -93,13 +99,12 @@ async def play_through(cuts: list[int]) -> tuple[list[str], list[str]]:
             text = f"play {number}"
             world.hold_results = cut == 2
             playing = asyncio.create_task(seat.play(text, expected_seq=0))
-            if cut:
-                known = len(world.accepted) + (cut == 2)
-                await world.until(lambda known=known: len(world.accepted) >= known)
+            if cut == 2:
+                await world.until(partial(accepts, world, number + 1))
                 world.hold_results = False
-                for stream in world.servers[0].streams:
-                    if stream.open:
-                        stream.cut()
+            for stream in world.servers[0].streams if cut else ():
+                if stream.open:
+                    stream.cut()
             await playing
             asked.append(text)
         return asked, [e.moved.text for e in world.table.events if e.HasField("moved")]

@@ -41,6 +41,12 @@ async def read(watch: croupier.Watch, *seqs: int) -> None:
     assert [getattr(event, "seq", None) for event in got] == list(seqs)
 
 
+async def drain(watch: croupier.Watch) -> None:
+    """Read to the end."""
+    async for _ in watch:
+        pass
+
+
 async def test_snapshot_then_steps_then_turn(world: World) -> None:
     async with connect(world) as client:
         seat = await client.join(TABLE)
@@ -245,15 +251,22 @@ async def test_silence_means_a_new_stream(world: World) -> None:
         await read(seat, 2)
 
 
-async def test_heartbeats_keep_a_stream(world: World) -> None:
-    world.heartbeat = 0.05
+async def test_heartbeats_keep_a_stream(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, now = asyncio.get_running_loop(), [0.0]
+    monkeypatch.setattr(loop, "time", lambda: now[0])
     async with connect(world) as client:
-        await client.join(TABLE)
+        seat = await client.join(TABLE)
+        await read(seat, 1)
         stream = await stream_of(world)
-        for _ in range(30):
+        for beat in range(4):
             stream.send(heartbeat=streams_pb2.Heartbeat())
-            await asyncio.sleep(0.01)  # beats; the client's patience is 0.15 s, the loop's length 0.3 s
-    assert len(world.servers[0].streams) == 1
+            stream.update(0, presence=tables_pb2.Presence(seat=1, connected=beat % 2 == 0))
+            await anext(seat)
+            now[0] += 44  # of the 45 seconds that three heartbeats take
+            await client.get_table(TABLE)
+        assert len(world.servers[0].streams) == 1
+        now[0] += 2
+        await stream_of(world, 1)
 
 
 async def test_next_address_when_a_server_dies(pair: World) -> None:
@@ -278,8 +291,7 @@ async def test_gives_up_when_told(world: World) -> None:
         with pytest.raises(croupier.ConnectionLost):
             await playing
         with pytest.raises(croupier.ConnectionLost):
-            while True:
-                await anext(seat)
+            await drain(seat)
 
 
 async def test_final_error_of_the_stream_reaches_every_reader(world: World) -> None:
@@ -357,7 +369,8 @@ async def test_iteration_ends_with_the_table(world: World) -> None:
         events = [event async for event in seat]
         assert isinstance(events[-1], croupier.Ended)
         assert events[-1].scores == (2, -1, -1)
-        assert (seat.info.scores, seat.info.state) == ([2, -1, -1], tables_pb2.TABLE_STATE_ENDED)
+        assert list(seat.info.scores) == [2, -1, -1]
+        assert seat.info.state == tables_pb2.TABLE_STATE_ENDED
 
 
 async def test_closed_seat_is_unsubscribed(world: World) -> None:
@@ -384,8 +397,7 @@ async def test_closing_the_client_ends_everything(world: World) -> None:
     with pytest.raises(croupier.ConnectionLost):
         await seat.play("pass")
     with pytest.raises(croupier.ConnectionLost):
-        while True:
-            await anext(seat)
+        await drain(seat)
     await world.until(lambda: not world.servers[0].streams[0].open)
 
 
@@ -394,9 +406,7 @@ async def test_sitting_down_ends_watching(world: World) -> None:
         watch = await client.watch(TABLE)
         seat = await client.join(TABLE)
         await read(watch, 0)
-        with pytest.raises(StopAsyncIteration):
-            while True:
-                await anext(watch)
+        await drain(watch)
         await read(seat, 1)
         with pytest.raises(croupier.InvalidRequest):
             await client.watch(TABLE)

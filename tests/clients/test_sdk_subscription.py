@@ -240,9 +240,8 @@ def play_out(made: Subscription, last: int, choices: list[int], lose: bool) -> N
     open_one()
     for choice in choices:
         seq = next(streams[choice % len(streams)], None) if choice % 5 else None
-        if seq is None:
-            open_one()
-        elif not (lose and choice % 7 == 0) and made.take(step(seq)) is Need.SUBSCRIBE:
+        lost = lose and choice % 7 == 0
+        if seq is None or (not lost and made.take(step(seq)) is Need.SUBSCRIBE):
             open_one()
     open_one()
     for seq in streams[-1]:

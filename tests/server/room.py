@@ -21,7 +21,7 @@ from croupier_server.errors import Refusal
 from croupier_server.feed import Feeds
 from croupier_server.fold import HOUSE, TableState
 from croupier_server.ids import Ids
-from croupier_server.journal import Append, JournalUnavailable, MemoryJournal, Stored
+from croupier_server.journal import Append, Journal, JournalUnavailable, MemoryJournal, Stored
 from croupier_server.journal.local import Clock
 from croupier_server.lobby import PageTokens
 from croupier_server.rpc.table_service import TableServicer
@@ -42,25 +42,26 @@ NOBODY = Caller()
 
 
 class RoughJournal(MemoryJournal):
-    """A journal in memory that can hold appends back, fail, or store without saying so."""
+    """A journal in memory that can hold appends or their answers back, fail, or store without saying so."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         super().__init__(clock)
         self.gate = asyncio.Event()
         self.gate.set()
-        self.arrived = 0
+        self.answers = asyncio.Event()
+        self.answers.set()
         self.fails = False
         self.forgets_to_answer = False
         self.unreadable = False
 
     async def append(self, batch: Append) -> None:
-        self.arrived += 1
         await self.gate.wait()
         if self.fails:
             raise JournalUnavailable("the disk is gone")
         await super().append(batch)
         if self.forgets_to_answer:
             raise JournalUnavailable("the answer was lost")
+        await self.answers.wait()
 
     async def read(self, stream: str, after: int = 0, limit: int = 1 << 31) -> list[Stored]:
         if self.unreadable:
@@ -75,7 +76,7 @@ class RoughJournal(MemoryJournal):
 class Replica:
     """One server process: its tables, feeds and service."""
 
-    def __init__(self, journal: MemoryJournal, settings: Settings, steady: Callable[[], float]) -> None:
+    def __init__(self, journal: Journal, settings: Settings, steady: Callable[[], float]) -> None:
         self.clock = JournalClock(journal, steady)
         self.tables = Tables(journal, settings, self.clock, "epoch-1")
         self.feeds = Feeds(
@@ -98,11 +99,13 @@ class Replica:
         request = pb.MakeMoveRequest(table=name, move={"text": text}, **fields)
         return (await self.service.make_move(request, who)).seq
 
-    async def some_move(self, name: str, chance: random.Random | None = None, **fields: Any) -> int:
-        """A legal move of whoever is to act: the first, or a random one."""
+    async def some_move(
+        self, name: str, chance: random.Random | None = None, through: Replica | None = None, **fields: Any
+    ) -> int:
+        """A legal move of whoever is to act, the first or a random one; ``through`` another process."""
         table = await self.tables.get(name)
         seat, text = a_legal_move(table.state, chance)
-        return await self.move(name, holder(table, seat), text, **fields)
+        return await (through or self).move(name, holder(table, seat), text, **fields)
 
     async def play_out(self, name: str, chance: random.Random, moves: int = 1 << 30) -> None:
         """Random moves to the end of the game, or so many."""
@@ -137,9 +140,9 @@ class Room(Replica):
         await self.tables.stop()
         self.feeds.stop()
 
-    async def replica(self) -> Replica:
-        """Another process on the same journal."""
-        other = Replica(self.journal, self.settings, lambda: self.now_s)
+    async def replica(self, journal: Journal | None = None) -> Replica:
+        """Another process on the same journal; ``journal`` is its own access to it."""
+        other = Replica(journal or self.journal, self.settings, lambda: self.now_s)
         await other.clock.refresh()
         return other
 

@@ -1,0 +1,28 @@
+"""``make bench``: every benchmark, one after the other; ``--quick`` for a short look."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.bench import bench_engines, bench_memory, bench_moves
+
+
+def main() -> None:
+    """Run them all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one short round of each")
+    quick = parser.parse_args().quick
+    rounds, seconds = (1, 2.0) if quick else (3, 4.0)
+    bench_engines.main(rounds, seconds / 2)
+    print(flush=True)
+    journal = Path(__file__).with_name("bench_journal.py")
+    subprocess.run([sys.executable, str(journal), "--rounds", str(rounds + 2)], check=True)
+    bench_moves.main(rounds, seconds)
+    bench_memory.main()
+
+
+if __name__ == "__main__":
+    main()

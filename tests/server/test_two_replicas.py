@@ -1,0 +1,180 @@
+"""Two processes on one journal: what one accepted binds the other, and both show the same."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, cast
+
+import pytest
+from server.room import Replica, Room, guest, holder, refused
+
+from croupier_games import GAMES
+from croupier_server.errors import Refusal
+from croupier_server.journal import Append, Cancel, Deliver, Journal, Stored
+
+
+class LateJournal:
+    """Access to another journal, through which what others append is heard when let through."""
+
+    shared = True
+
+    def __init__(self, inner: Journal) -> None:
+        self._inner = inner
+        self._late: list[tuple[Deliver, Sequence[Stored]]] = []
+        self._holds = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def append(self, batch: Append) -> None:
+        self._holds = False
+        try:
+            await self._inner.append(batch)
+        finally:
+            self._holds = True
+
+    async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
+        def hear(entries: Sequence[Stored]) -> None:
+            if self._holds:
+                self._late.append((deliver, entries))
+            else:
+                deliver(entries)
+
+        return await self._inner.listen(stream, after, hear)
+
+    def let_through(self) -> None:
+        for deliver, entries in self._late:
+            deliver(entries)
+        self._late.clear()
+
+
+@pytest.fixture
+async def other(room: Room) -> AsyncIterator[Replica]:
+    """The second process; it hears at once of what the first appends."""
+    replica = await room.replica()
+    yield replica
+    await replica.tables.stop()
+
+
+@pytest.fixture
+async def late(room: Room) -> AsyncIterator[Replica]:
+    """The second process; it hears late of what the first appends."""
+    replica = await room.replica(cast("Journal", LateJournal(room.journal)))
+    yield replica
+    await replica.tables.stop()
+
+
+async def test_of_two_moves_for_one_turn_one_is_made(room: Room, other: Replica) -> None:
+    name = await room.deal("doudizhu")
+    tables = [await room.tables.get(name), await other.tables.get(name)]
+    who, seq = holder(tables[0], tables[0].state.to_act or 0), tables[0].state.seq
+    moves = [
+        room.move(name, who, "bid 1", request_id="a", expected_seq=seq),
+        other.move(name, who, "bid 2", request_id="b", expected_seq=seq),
+    ]
+    outcomes = await asyncio.gather(*moves, return_exceptions=True)
+    reasons = [o.reason if isinstance(o, Refusal) else o for o in outcomes]
+    assert reasons == [seq + 1, "STALE_SEQ"]
+    assert tables[0].state.seq == tables[1].state.seq == seq + 1
+
+
+async def test_without_a_number_the_second_move_meets_the_rules(room: Room, other: Replica) -> None:
+    name = await room.deal("doudizhu")
+    table = await room.tables.get(name)
+    await other.tables.get(name)
+    who = holder(table, table.state.to_act or 0)
+    moves = [room.move(name, who, "bid 1"), other.move(name, who, "bid 2")]
+    outcomes = await asyncio.gather(*moves, return_exceptions=True)
+    assert [o.reason for o in outcomes if isinstance(o, Refusal)] == ["NOT_YOUR_TURN"]
+
+
+async def test_one_request_sent_to_both_is_carried_out_once(room: Room, other: Replica) -> None:
+    name = await room.deal("doudizhu")
+    table = await room.tables.get(name)
+    await other.tables.get(name)
+    who = holder(table, table.state.to_act or 0)
+    calls = [replica.move(name, who, "bid 1", request_id="m") for replica in (room, other, room)]
+    assert len(set(await asyncio.gather(*calls))) == 1
+    assert table.state.seq == len(await room.stored(name)) == 7
+
+
+@pytest.mark.parametrize("game", GAMES)
+async def test_followers_of_both_are_shown_the_same(room: Room, other: Replica, game: str) -> None:
+    name, chance = await room.deal(game), random.Random(game)
+    streams = [r.watch(name, guest(1), after_seq=0, legal_moves=True) for r in (room, other)]
+    for stream in streams:
+        await stream.until("event", (await room.state(name)).seq)
+    reading = [asyncio.create_task(stream.rest()) for stream in streams]
+    table = await room.tables.get(name)
+    while table.state.to_act is not None:
+        await (room, other)[chance.randrange(2)].some_move(name, chance)
+    await asyncio.gather(*reading)
+    assert streams[0].seqs == list(range(1, table.state.seq + 1))
+    assert streams[0].updates == streams[1].updates
+
+
+async def test_a_late_process_finds_the_answer_of_a_repeated_request(room: Room, late: Replica) -> None:
+    name = await room.deal("doudizhu")
+    table = await room.tables.get(name)
+    await late.tables.get(name)
+    await room.some_move(name)
+    who = holder(table, table.state.to_act or 0)
+    seq = await room.move(name, who, "bid 3", request_id="m")
+    assert (await late.state(name)).seq < seq
+    assert await late.move(name, who, "bid 3", request_id="m") == seq
+
+
+async def test_a_late_process_looks_again_before_it_refuses(room: Room, late: Replica) -> None:
+    name = await room.deal("doudizhu")
+    await late.tables.get(name)
+    seq = await room.some_move(name)
+    table = await room.tables.get(name)
+    who = holder(table, table.state.to_act or 0)
+    assert await late.move(name, who, "bid 3", expected_seq=seq) == seq + 1
+    with refused("NOT_YOUR_TURN"):
+        await late.move(name, holder(table, ((table.state.to_act or 0) + 1) % 3), "pass")
+
+
+async def test_what_is_heard_late_is_shown_once(room: Room, late: Replica) -> None:
+    name = await room.deal(players=3)
+    journal = cast("LateJournal", late.tables.journal)
+    stream = late.watch(name, guest(0), after_seq=0)
+    await stream.until("event", 6)
+    for replica in (room, late, room, late):
+        await room.some_move(name, through=replica)
+    journal.let_through()
+    await room.some_move(name)
+    journal.let_through()
+    await stream.until("event", 11)
+    assert stream.seqs == list(range(1, 12))
+    await stream.close()
+
+
+async def test_what_is_read_early_is_shown_once(room: Room, late: Replica) -> None:
+    """A stored stream may hold an entry that the table has not heard of: it must not come twice."""
+    name = await room.deal("basic_rummy")
+    await late.tables.get(name)
+    await room.play_out(name, random.Random(1), moves=20)
+    await room.some_move(name, through=late)
+    seq = (await late.state(name)).seq
+    await room.play_out(name, random.Random(1), moves=3)
+    stream = late.watch(name, guest(0), after_seq=0)
+    await stream.until("event", seq)
+    cast("LateJournal", late.tables.journal).let_through()
+    await stream.until("event", seq + 3)
+    assert stream.seqs == list(range(1, seq + 4))
+    await stream.close()
+
+
+async def test_a_number_ahead_of_a_late_process_is_no_reset(room: Room, late: Replica) -> None:
+    name = await room.deal(players=3)
+    await late.tables.get(name)
+    seq = await room.some_move(name)
+    stream = late.watch(name, guest(0), after_seq=seq)
+    await room.some_move(name)
+    await room.some_move(name, through=late)
+    await stream.until("event", seq + 2)
+    assert (stream.seqs, stream.of("snapshot")) == ([seq + 1, seq + 2], [])
+    await stream.close()
