@@ -31,8 +31,13 @@ check: setup
 	$(BIN)/python protos/api_check.py
 	$(BIN)/python protos/errors_table.py --check
 
-bench: setup
-	$(BIN)/python -m tests.bench
+bench: setup .venv-bench/.installed
+	PYTHONPATH=tests $(BIN)/python -m bench $(BENCH)
+
+.venv-bench/.installed: requirements/bench.txt
+	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	touch $@
 
 generate: setup
 	$(BIN)/python protos/generate.py

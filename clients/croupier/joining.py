@@ -11,7 +11,7 @@ import uuid
 from typing import Final, NamedTuple
 
 from croupier.connection import Connection
-from croupier.errors import BrokenPromise, PermissionDenied, SeatTaken
+from croupier.errors import AlreadySeated, BrokenPromise, PermissionDenied, SeatTaken
 from croupier.nonce import fresh_nonce, nonce_commitment
 from croupier.v1 import tables_pb2
 
@@ -32,6 +32,8 @@ async def sit_down(
     """Take a seat at table ``name`` for ``player`` (its resource name). Raises ``Error``."""
     ask = tables_pb2.GetTableRequest(name=name)
     table = (await connection.call(lambda r: r.tables.GetTable, ask, table=name)).table
+    if seat is None and any(s.player and s.player == player for s in table.seats):
+        raise AlreadySeated(f"you sit at {name} already", reason="ALREADY_SEATED")
     # Boards of tournaments take no nonces: all their tables get the same cards.
     promise = nonce and table.board == table.name
     if seat is None and not promise:
@@ -64,7 +66,8 @@ async def _join(
     joined = await connection.call(lambda r: r.tables.JoinTable, request, table=table.name)
     if joined.table.commitment != table.commitment:
         raise BrokenPromise("the table's commitment changed while sitting down", reason="COMMITMENT_CHANGED")
-    return Seated(joined.table, joined.seat, nonce)
+    promised = joined.table.seats[joined.seat].nonce_commitment == request.nonce_commitment
+    return Seated(joined.table, joined.seat, nonce if promised else b"")
 
 
 async def show_nonce(connection: Connection, name: str, seat: int, nonce: bytes) -> None:

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from croupier.errors import Error, InvalidRequest
+from croupier.errors import Error, InvalidRequest, PermissionDenied
 from croupier.events import Created, Dealt, Ended, Event, Filled, Moved, SeatChanged, Snapshot, Step, Turn
 from croupier.joining import show_nonce
 from croupier.nonce import Witness
@@ -100,6 +100,7 @@ class Seat(Watch):
         self.turn: Turn | None = None
         self._witness: Final = Witness(info.board, info.commitment, wish.seat, nonce)
         self._showing: asyncio.Task[None] | None = None
+        self._left = False
         super().__init__(client, info, wish)
         if info.state == tables_pb2.TABLE_STATE_FILLED:
             self._show_nonce()
@@ -137,7 +138,12 @@ class Seat(Watch):
 
     async def leave(self) -> None:
         """Free the seat; only before the table is full. Raises ``WrongState`` later."""
-        await self.client.leave(self.table)
+        self._left = True
+        try:
+            await self.client.leave(self.table)
+        except Error:
+            self._left = False
+            raise
         await self.close()
 
     async def check_deals(self) -> Verified:
@@ -155,6 +161,15 @@ class Seat(Watch):
         if self._showing is not None and not self._showing.done():
             self._showing.cancel()
             await asyncio.wait([self._showing])
+
+    async def __anext__(self) -> Event:
+        """The next event. Raises the ``Error`` that ended the seat, or ``ConnectionLost``."""
+        try:
+            return await super().__anext__()
+        except PermissionDenied:
+            if self._left:
+                raise StopAsyncIteration from None
+            raise
 
     # --- what the seat does by itself ------------------------------------------------------------
 

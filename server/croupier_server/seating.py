@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import dataclass
+from itertools import chain, count
 
 from croupier_games import dealing
 from croupier_games.dealing import InvalidDealing
@@ -117,10 +118,10 @@ def _check_promise(wanted: Wanted) -> None:
 
 
 def _bot_name(state: TableState, number: int) -> str:
-    """``Easy bot``, with a number when the table has several."""
-    level = state.seats[number].level
-    same = [n for n, seat in enumerate(state.seats) if seat.level == level]
-    return f"{level.capitalize()} bot" + (f" {same.index(number) + 1}" if len(same) > 1 else "")
+    """``Easy bot``, ``Easy bot 2``, …: the first that nobody at the table has yet."""
+    taken = {seat.name for seat in state.seats}
+    name = f"{state.seats[number].level.capitalize()} bot"
+    return next(n for n in chain([name], (f"{name} {k}" for k in count(2))) if n not in taken)
 
 
 def show_nonce(

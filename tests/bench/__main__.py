@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.bench import bench_engines, bench_memory, bench_moves
+from bench import bench_engines, bench_memory, bench_moves
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 Each table is dealt, three seats, and stays loaded because a spectator's stream follows it (one
 stream for many tables, so that gRPC's own 16 to 27 KiB a stream do not count).
 
-    python -m tests.bench.bench_memory
+    python -m bench.bench_memory
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import grpc
 import uvloop
 
 from croupier.v1 import tables_pb2
-from tests.bench.bench_moves import croupier_server
-from tests.bench.load import Player, Window, seat_table
-from tests.bench.processes import resident_bytes
+from bench.bench_moves import croupier_server
+from bench.load import Player, Window, seat_table
+from bench.processes import resident_bytes
 
 _SIZES = (1000, 5000)
 _PER_STREAM = 500

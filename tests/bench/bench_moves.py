@@ -5,7 +5,7 @@ load runs in a process of its own; with two cores it competes with the server, s
 trust is the server's CPU a move, and its ratio to the ceiling's in the same run. Rounds
 alternate; medians are printed.
 
-    python -m tests.bench.bench_moves [--rounds 3] [--seconds 4]
+    python -m bench.bench_moves [--rounds 3] [--seconds 4]
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.bench.processes import load, server
+from bench.processes import load, server
 
 _SERVE = ["-m", "croupier", "serve", "--json", "--listen", "127.0.0.1:0", "--house-bots", "0", "--journal"]
-_ECHO = ["-m", "tests.bench.echo_server"]
+_ECHO = ["-m", "bench.echo_server"]
 _LIMITS = {"CROUPIER_MAX_OPEN_TABLES": "100000", "CROUPIER_MAX_STREAMS": "10000"}
 
 Row = dict[str, Any]

@@ -1,6 +1,6 @@
 """The load generator: tables of Dou Dizhu played by the cheapest sensible policy, or bare echoes.
 
-``python -m tests.bench.load KIND ADDRESS --pid PID …`` prints one JSON object: moves, seconds,
+``python -m bench.load KIND ADDRESS --pid PID …`` prints one JSON object: moves, seconds,
 the server's CPU seconds, and latencies from sending a move to its result. KIND is ``croupier``
 or ``echo``. With ``--rate`` moves are paced; without, each table moves as soon as it can.
 """
@@ -20,7 +20,7 @@ import grpc
 import uvloop
 
 from croupier.v1 import games_pb2, players_pb2, tables_pb2
-from tests.bench.processes import cpu_seconds
+from bench.processes import cpu_seconds
 
 Send = Callable[[Any], None]
 _TEXTS = [f"{r}{s}" for s in "CDHS" for r in "23456789TJQKA"] + ["BJ", "RJ"]

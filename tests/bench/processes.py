@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+TESTS = Path(__file__).resolve().parents[1]
 _TICK = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -35,7 +36,7 @@ def server(command: list[str], environment: Mapping[str, str] | None = None) -> 
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, "PYTHONPATH": str(TESTS), **(environment or {})},
     )
     assert process.stdout is not None
     try:
@@ -53,7 +54,10 @@ def server(command: list[str], environment: Mapping[str, str] | None = None) -> 
 
 def load(*arguments: str) -> dict[str, Any]:
     """Run the load generator in a process of its own; what it measured."""
-    command = [sys.executable, "-m", "tests.bench.load", *arguments]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=600)
+    command = [sys.executable, "-m", "bench.load", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=True, timeout=600, env=environment
+    )
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result

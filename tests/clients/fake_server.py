@@ -51,6 +51,8 @@ class World:
         self.inbox: dict[str, players_pb2.InboxItem] = {}
         self.record = "{}"
         self.before_joining: Callable[[], None] = lambda: None
+        self.before_leaving: Callable[[], None] = lambda: None
+        self.take_promises = True
         self._changed = asyncio.Event()
 
     def new_table(self, name: str, seats: int = 3) -> FakeTable:
@@ -209,12 +211,14 @@ class FakeServer(GameServiceServicer, PlayerServiceServicer, TableServiceService
         if seat not in free:
             await refuse(context, status(grpc.StatusCode.FAILED_PRECONDITION, "SEAT_TAKEN"))
         table.info.seats[seat].player = "players/me"
-        table.info.seats[seat].nonce_commitment = request.nonce_commitment
+        if self.world.take_promises:
+            table.info.seats[seat].nonce_commitment = request.nonce_commitment
         table.add(seat_changed=tables_pb2.SeatChanged(seat=table.info.seats[seat]))
         return tables_pb2.JoinTableResponse(seat=seat, table=table.info)
 
     async def LeaveTable(self, request: Any, context: Any) -> Any:  # noqa: N802
         await self._note(request, context)
+        self.world.before_leaving()
         return tables_pb2.LeaveTableResponse(table=self.world.tables[request.name].info)
 
     async def InviteBot(self, request: Any, context: Any) -> Any:  # noqa: N802

@@ -272,6 +272,39 @@ async def test_seat_asked_for_is_not_exchanged_for_another(world: World, client:
         await client.join(TABLE, seat=1)
 
 
+@pytest.mark.parametrize("nonce", [True, False])
+async def test_who_sits_already_is_told_so(world: World, client: croupier.Client, nonce: bool) -> None:
+    world.table.info.seats[1].player = "players/me"
+    with pytest.raises(croupier.AlreadySeated):
+        await client.join(TABLE, nonce=nonce)
+
+
+async def test_promise_that_was_not_taken_is_not_kept(world: World, client: croupier.Client) -> None:
+    world.take_promises = False
+    assert (await client.join(TABLE)).nonce == b""
+
+
+async def test_leaving_ends_the_iteration(world: World, client: croupier.Client) -> None:
+    seat = await client.join(TABLE)
+    await anext(seat)
+    unseated = status(CODES.PERMISSION_DENIED, "NOT_SEATED")
+    world.before_leaving = lambda: world.servers[0].streams[0].update(0, ended=unseated)
+    await seat.leave()
+    with pytest.raises(StopAsyncIteration):
+        await anext(seat)
+
+
+async def test_seat_that_may_not_be_left_is_kept(world: World, client: croupier.Client) -> None:
+    seat = await client.join(TABLE)
+    world.refuse_calls["LeaveTable"].append(status(CODES.FAILED_PRECONDITION, "GAME_STARTED"))
+    with pytest.raises(croupier.WrongState):
+        await seat.leave()
+    world.servers[0].streams[0].update(0, ended=status(CODES.PERMISSION_DENIED, "NOT_SEATED"))
+    await anext(seat)
+    with pytest.raises(croupier.PermissionDenied):
+        await anext(seat)
+
+
 async def test_full_table(world: World, client: croupier.Client) -> None:
     for seat in world.table.info.seats:
         seat.player = "players/other"
