@@ -91,11 +91,15 @@ class Client:
     # --- opening and closing --------------------------------------------------------------------
 
     async def open(self) -> Self:
-        """Reach the server and sign in. ``async with`` does it. Raises ``Error``."""
-        info = await self.server_info()
-        self.stream = Stream(self.connection, moves_in_flight=info.limits.max_moves_in_flight or 64)
-        if self._sign_in:
-            await self._identity.sign_in()
+        """Reach the server and sign in. ``async with`` does it. Raises ``Error``; it is closed then."""
+        try:
+            info = await self.server_info()
+            self.stream = Stream(self.connection, moves_in_flight=info.limits.max_moves_in_flight or 64)
+            if self._sign_in:
+                await self._identity.sign_in()
+        except BaseException:
+            await self.close()
+            raise
         return self
 
     async def close(self) -> None:
@@ -106,11 +110,7 @@ class Client:
         await self.connection.close()
 
     async def __aenter__(self) -> Self:
-        try:
-            return await self.open()
-        except BaseException:
-            await self.close()
-            raise
+        return await self.open()
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()

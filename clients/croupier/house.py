@@ -106,7 +106,7 @@ async def run(arguments: argparse.Namespace, token: str) -> int:
         task.cancel()
     await asyncio.wait(waiting)
     if not playing.cancelled() and (error := playing.exception()) is not None:
-        log.error("%s", error)
+        log.error("%s", error, exc_info=None if isinstance(error, croupier.Error) else error)
     return code
 
 
@@ -144,12 +144,19 @@ def _settle(ending: asyncio.Future[int], code: int) -> None:
         ending.set_result(code)
 
 
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(f"{text} is less than 1")
+    return number
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="croupier.house", description="Plays the seats of house bots.")
     parser.add_argument("--server", required=True, metavar="HOST:PORT", help="several: separated by commas")
     parser.add_argument("--shard", type=shard, default=(0, 1), metavar="I/N", help="take only 1 in N tables")
-    parser.add_argument("--tables", type=int, default=_MOST_SEATS, help="most seats played at once")
-    parser.add_argument("--thinkers", type=int, default=2, help="most slow bots thinking at once")
+    parser.add_argument("--tables", type=_positive, default=_MOST_SEATS, help="most seats played at once")
+    parser.add_argument("--thinkers", type=_positive, default=2, help="most slow bots thinking at once")
     parser.add_argument("--tls", action="store_true", help="connect with TLS")
     parser.add_argument("--log-level", default="WARNING", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     return parser
@@ -158,7 +165,9 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the process; its exit code: 0 told to end, 1 turned away, 2 usage, 130 interrupted."""
     arguments = _parser().parse_args(argv)
-    logging.basicConfig(level=arguments.log_level, stream=sys.stderr)
+    line = "%(asctime)s %(levelname)s house %(message)s"
+    logging.basicConfig(level=arguments.log_level, stream=sys.stderr, format=line)
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # gRPC's core writes past our log lines
     token = os.environ.pop(TOKEN_VARIABLE, "")
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(run(arguments, token))

@@ -234,6 +234,9 @@ class Stream:
             log.debug("the stream is given up: %s", error)
             await self._hang_up(self._lines)
             self._fail(error)
+        except Exception as bug:
+            self._fail(Error(f"the stream failed: {type(bug).__name__}: {bug}"))
+            raise
 
     async def _part(self, line: Line, within: float, retry: Retry) -> None:
         """The server asks to go elsewhere: not all clients at once, but before this stream ends."""

@@ -85,7 +85,8 @@ class Game(Protocol[StateT, MoveT]):
     def next_deal(self, state: StateT, deal: Mapping[str, Any]) -> StateT:
         """The state after the next deal. Raises ``InvalidDeal``, also when none is due."""
 
-    def needs_deal(self, state: StateT) -> bool: ...
+    def needs_deal(self, state: StateT) -> bool:
+        """True when the game goes on with a deal: a redeal, the next deal, round or hand."""
 
     def next_first(self, state: StateT) -> int | None:
         """The first seat of the deal that is due, where the rules fix it (next round or hand).
@@ -124,7 +125,8 @@ class Game(Protocol[StateT, MoveT]):
     def happened_in_public(self, state: StateT) -> bool:
         """True when ``happened(state, x)`` is the same for every seat and spectator."""
 
-    def scores(self, state: StateT) -> list[int] | None: ...
+    def scores(self, state: StateT) -> list[int] | None:
+        """One int a seat once the game is over (Rummy: the totals), None before."""
 
     def running_scores(self, state: StateT) -> list[int]:
         """One int a seat: the scores so far (equal to ``scores`` when over)."""

@@ -23,6 +23,7 @@ GRACE_MS: Final = 10_000
 """What a turn that was running before an outage has left at least."""
 _SWEEP_SECONDS: Final = 0.25
 _REFRESH_SECONDS: Final = 30.0
+_RETRY_SECONDS: Final = 1.0
 _AT_ONCE: Final = 100
 """How many deadlines are acted on together."""
 AGAIN_MS: Final = 1_000
@@ -107,7 +108,7 @@ class Sweeper:
     async def _wait_for_journal(self) -> None:
         """Until the journal answers again; then running turns get their grace."""
         while True:
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(_RETRY_SECONDS)
             try:
                 await self._clock.refresh()
             except JournalError:

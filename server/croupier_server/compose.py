@@ -58,7 +58,7 @@ async def compose(journal: Journal, settings: Settings, drain: Drain, metrics: M
     page_tokens = PageTokens(await journal.key("page-key", secrets.token_bytes(_KEY_BYTES)))
     tokens = await Tokens.load(journal, cache_size=settings.token_cache)
     clock = JournalClock(journal)
-    tables = Tables(journal, settings, clock, epoch)
+    tables = Tables(journal, settings, clock, epoch, metrics)
     feeds = Feeds(
         limit_bytes=settings.subscriber_queue_bytes,
         heartbeat_seconds=settings.heartbeat_s,

@@ -140,7 +140,7 @@ class Feed:
     @property
     def crowded(self) -> bool:
         """True when so many answers wait to be read that no more commands are to be taken."""
-        return self._extra_bytes > _ANSWER_BYTES and not self.ended
+        return (self._extra_bytes > _ANSWER_BYTES or self._bytes > self._limit) and not self.ended
 
     async def read(self) -> None:
         """Wait until the client has read enough of its answers (or the stream ends)."""

@@ -44,6 +44,7 @@ class Metrics:
         )
         Info("croupier_build", "The release.", registry=kept).info({"version": release()})
         self._called: Final[dict[tuple[str, str], Callable[[float], None]]] = {}
+        self._moved: Final[dict[tuple[str, str], Callable[[], None]]] = {}
 
     def called(self, method: str, code: str, seconds: float) -> None:
         """A call ended with a status code."""
@@ -73,7 +74,10 @@ class Metrics:
 
     def moved(self, game: str, by: str) -> None:
         """A move was stored; ``by`` is ``player``, ``timeout`` or ``takeover``."""
-        self._moves.labels(game, by).inc()
+        count = self._moved.get((game, by))
+        if count is None:
+            count = self._moved[game, by] = self._moves.labels(game, by).inc
+        count()
 
     def overflowed(self) -> None:
         """A subscriber's queue was full; its tables are resynced."""

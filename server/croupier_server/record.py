@@ -56,7 +56,7 @@ def _record(state: TableState, deals: list[Any], moves: list[Any], ended: entry_
         options=state.options,
         deals=deals,
         moves=moves,
-        scores=list(ended.scores),
+        scores=list(ended.scores) or None,
         facts=None if state.game_state is None else state.rules.facts(state.game_state),
         result=_RESULTS[ended.result],
         rules_version=created.rules_version,

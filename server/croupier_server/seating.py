@@ -128,6 +128,25 @@ def show_nonce(
     state: TableState, caller: Caller, request: Request, wanted: Wanted, nonce: bytes, now_ms: int
 ) -> list[Draft]:
     """Keep a promise; the deal follows when it was the last one. [] when it was shown before."""
+    number = _promised_seat(state, caller, wanted)
+    seat = state.seats[number]
+    if seat.nonce == nonce:
+        return []
+    _check_time_to_show(state, seat)
+    try:
+        commitment = dealing.nonce_commitment(state.created.board, number, nonce)
+    except InvalidDealing as error:
+        raise refuse("NONCE_INVALID", str(error)) from None
+    if not hmac.compare_digest(commitment, seat.nonce_commitment):
+        raise refuse("NONCE_INVALID", "this is not the nonce that your seat promised")
+    shown = entry_pb2.NonceShown(seat=number, nonce=nonce)
+    drafts = [draft(now_ms, request, nonce_shown=shown)]
+    if state.awaited_nonces() == [number]:
+        drafts += next_steps(state, None, now_ms, {number: nonce})
+    return drafts
+
+
+def _promised_seat(state: TableState, caller: Caller, wanted: Wanted) -> int:
     own = state.seats_of(caller.player)
     if not own:
         raise refuse("NOT_SEATED", f"you have no seat at {state.name}", table=state.name)
@@ -136,27 +155,16 @@ def show_nonce(
     promised = [n for n in own if state.seats[n].nonce_commitment and wanted.seat in (None, n)]
     if not promised:
         raise refuse("NONCE_INVALID", "your seat promised no nonce when it was taken")
-    number = promised[0]
-    if state.seats[number].nonce == nonce:
-        return []
+    return promised[0]
+
+
+def _check_time_to_show(state: TableState, seat: SeatState) -> None:
     if state.phase is Phase.OPEN:
         raise refuse("GAME_NOT_STARTED", "a nonce is shown when all seats are taken")
     if state.phase is Phase.ENDED:
         raise refuse("GAME_OVER", "this table has ended")
-    if state.phase is not Phase.FILLED and not state.seats[number].nonce:
+    if state.phase is not Phase.FILLED and not seat.nonce:
         raise refuse("GAME_STARTED", "the cards were dealt without your nonce: it came too late")
-    try:
-        commitment = dealing.nonce_commitment(state.created.board, number, nonce)
-    except InvalidDealing as error:
-        raise refuse("NONCE_INVALID", str(error)) from None
-    if not hmac.compare_digest(commitment, state.seats[number].nonce_commitment):
-        raise refuse("NONCE_INVALID", "this is not the nonce that your seat promised")
-    shown = entry_pb2.NonceShown(seat=number, nonce=nonce)
-    drafts = [draft(now_ms, request, nonce_shown=shown)]
-    if state.awaited_nonces() == [number]:
-        nonces = {number: nonce}
-        drafts += next_steps(state, None, now_ms, nonces)
-    return drafts
 
 
 def leave(state: TableState, caller: Caller, request: Request, now_ms: int) -> list[Draft]:

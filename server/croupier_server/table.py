@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 
 from croupier_games.game import IllegalMove, MalformedMove
+from croupier_server import logs
 from croupier_server.drafts import Request, draft, next_steps
 from croupier_server.errors import Refusal, refuse, refused_by_journal, refused_by_rules
 from croupier_server.fold import HOUSE, Accepted, Draft, Phase, TableState, UnreadableTable
@@ -35,6 +37,7 @@ from croupier_server.views import EventView, row_data
 
 if TYPE_CHECKING:
     from croupier_server.followers import Followers
+    from croupier_server.metrics import Metrics
     from croupier_server.settings import Settings
 
 log = structlog.get_logger()
@@ -45,6 +48,12 @@ _ATTEMPTS: Final = 16
 """How often a command that lost the race for the next entry is decided again."""
 _SLICE: Final = 32
 """How many stored entries are folded before other tasks get their turn."""
+
+_BY: Final = {
+    entry_pb2.MOVED_BY_UNSPECIFIED: "player",
+    entry_pb2.MOVED_BY_TIMEOUT: "timeout",
+    entry_pb2.MOVED_BY_TAKEOVER: "takeover",
+}
 
 Decide = Callable[[int], list[Draft]]
 """Decides a command at a time (Unix ms) from the table's state. Raises ``Refusal``."""
@@ -57,6 +66,7 @@ class Table:
         "_cancel",
         "_journal",
         "_lock",
+        "_metrics",
         "_now_ms",
         "_own",
         "_settings",
@@ -69,7 +79,13 @@ class Table:
     )
 
     def __init__(
-        self, name: str, journal: Journal, settings: Settings, now_ms: Callable[[], int], followers: Followers
+        self,
+        name: str,
+        journal: Journal,
+        settings: Settings,
+        now_ms: Callable[[], int],
+        followers: Followers,
+        metrics: Metrics,
     ) -> None:
         self.state = TableState(name)
         self.followers: Final = followers
@@ -80,6 +96,7 @@ class Table:
         self._journal: Final = journal
         self._settings: Final = settings
         self._now_ms: Final = now_ms
+        self._metrics: Final = metrics
         self._own: dict[int, tuple[bytes, Draft]] = {}
         self._lock: Final = asyncio.Lock()
         self._cancel: Callable[[], None] | None = None
@@ -153,6 +170,10 @@ class Table:
     def _take_in(self, stored: Stored) -> None:
         data, own = self._own.pop(stored.seq, (b"", None))
         step = self.state.fold(stored, own if data == stored.data else None)
+        if own is not None and step.kind == "moved":
+            self._metrics.moved(self.state.rules.name, _BY[step.entry.moved.by])
+        if logs.debug_on:
+            log.debug("table.event", table=self.name, seq=step.seq, kind=step.kind, player=step.entry.actor)
         event = EventView(self.state, step)
         self.tail.append(event)
         self.followers.show(event)
@@ -231,15 +252,19 @@ class Table:
             self._own[seq] = (data, d)
         row = None if _is_plain_move(drafts) else self._row_after(datas, drafts)
         batch = Append(stream, after, datas, KEEP if deadline == 0 else deadline, row)
+        began = time.perf_counter()
         try:
             await self._journal.append(batch)
         except SequenceConflict:
             await self.catch_up()
             return False
         except QueueFull as error:
+            self._metrics.append_failed(error)
             raise unavailable(error) from error
         except JournalError as error:
+            self._metrics.append_failed(error)
             await self._find_out(after, datas, error)
+        self._metrics.appended(time.perf_counter() - began)
         return True
 
     async def _find_out(self, after: int, datas: Sequence[bytes], error: JournalError) -> None:

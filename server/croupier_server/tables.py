@@ -14,7 +14,7 @@ import structlog
 
 from croupier_server.clock import AGAIN_MS, JournalClock, Sweeper
 from croupier_server.errors import Refusal, refuse
-from croupier_server.fold import Draft, Phase
+from croupier_server.fold import Draft, Phase, TableState
 from croupier_server.followers import Followers
 from croupier_server.journal.base import (
     Append,
@@ -28,6 +28,7 @@ from croupier_server.journal.base import (
     SequenceConflict,
     Stored,
 )
+from croupier_server.metrics import Metrics
 from croupier_server.table import Table, lobby_row, unavailable
 
 if TYPE_CHECKING:
@@ -39,11 +40,19 @@ log = structlog.get_logger()
 class Tables:
     """The tables of one journal, as far as this process has them in memory."""
 
-    def __init__(self, journal: Journal, settings: Settings, clock: JournalClock, epoch: str) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        settings: Settings,
+        clock: JournalClock,
+        epoch: str,
+        metrics: Metrics | None = None,
+    ) -> None:
         self.journal: Final = journal
         self.settings: Final = settings
         self.clock: Final = clock
         self.epoch: Final = epoch
+        self._metrics: Final = metrics or Metrics()
         self._live: dict[str, Table] = {}
         self._loading: dict[str, asyncio.Future[None]] = {}
         self.sweeper: Final = Sweeper(journal, clock, self._expire)
@@ -94,8 +103,7 @@ class Tables:
         return table
 
     async def _load(self, name: str) -> None:
-        followers = Followers(name, self.epoch)
-        table = Table(name, self.journal, self.settings, self.clock.now_ms, followers)
+        table = self._table(name)
         await table.load()
         table.idle_since = time.monotonic()
         self._live[name] = table
@@ -105,6 +113,10 @@ class Tables:
         if not done.cancelled():
             done.exception()  # whoever waits gets it; nobody may be waiting any more
 
+    def _table(self, name: str) -> Table:
+        followers = Followers(name, self.epoch)
+        return Table(name, self.journal, self.settings, self.clock.now_ms, followers, self._metrics)
+
     async def create(self, name: str, first: Draft) -> Table:
         """Open a table with its first entry, or find the one that the same request opened.
 
@@ -113,9 +125,9 @@ class Tables:
         entry = first.entry
         entry.deadline_ms = entry.time_ms + int(self.settings.open_table_ttl_s * 1000)
         data = entry.SerializeToString()
-        preview = Table(name, self.journal, self.settings, self.clock.now_ms, Followers(name, self.epoch))
-        preview.state.fold(Stored(1, data))
-        batch = Append(name, 0, (data,), entry.deadline_ms, lobby_row(preview.state))
+        preview = TableState(name)
+        preview.fold(Stored(1, data))
+        batch = Append(name, 0, (data,), entry.deadline_ms, lobby_row(preview))
         unknown: JournalError | None = None
         try:
             await self.journal.append(batch)

@@ -32,7 +32,7 @@ class Window:
     def __init__(self, arguments: argparse.Namespace, tables: int) -> None:
         self._pid: int = arguments.pid
         self._warm, self._length = arguments.warm, arguments.seconds
-        self.interval = tables / arguments.rate if arguments.rate else 0.0
+        self.interval = 3 * tables / arguments.rate if arguments.rate else 0.0  # each of three seats
         self.moves = 0
         self.latencies: list[float] = []
         self.counting = False

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from games.playing import Played, Setup, play
-
 from croupier.cli.look import LOOKS, Cast, Look, Menu, Pen
 from croupier_games import GAMES
+from games.playing import Played, Setup, play
 
 NAMES = ["Ann", "Grüße 你好你好你好你好你好你好", "Easy bot", "Easy bot", "\x1b[31mred\nname", ""]
 

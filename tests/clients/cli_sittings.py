@@ -29,6 +29,8 @@ def piped(text: str) -> Iterator[Lines]:
     try:
         os.write(writing, text.encode())
         os.close(writing)
-        yield Lines(reading)
+        lines = Lines(reading)
+        yield lines
+        lines.close()
     finally:
         os.close(reading)

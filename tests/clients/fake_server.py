@@ -15,11 +15,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
-from clients.fake_table import EPOCH, TABLE, FakeStream, FakeTable, refuse, status
 from google.protobuf import duration_pb2, timestamp_pb2
 from google.rpc import status_pb2
 
 import croupier
+from clients.fake_table import EPOCH, TABLE, FakeStream, FakeTable, refuse, status
 from croupier.v1 import games_pb2, players_pb2, tables_pb2
 from croupier.v1.games_pb2_grpc import GameServiceServicer, add_GameServiceServicer_to_server
 from croupier.v1.players_pb2_grpc import PlayerServiceServicer, add_PlayerServiceServicer_to_server

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from clients.cli_pages import SETUPS, legal_texts, look_for, pages
-from games.playing import Setup, awaited, play, sample
 
+from clients.cli_pages import SETUPS, legal_texts, look_for, pages
 from croupier.cli.look import LOOKS, Cast, Menu, Pen
 from croupier.cli.look.pen import cells
 from croupier.codec import GAME_MESSAGES
 from croupier_games import GAMES
+from games.playing import Setup, awaited, play, sample
 
 each_setup = pytest.mark.parametrize("setup", SETUPS, ids=str)
 each_game = pytest.mark.parametrize("game", GAMES)

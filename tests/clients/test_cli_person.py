@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from clients.cli_sittings import piped, practice
 
+from clients.cli_sittings import piped, practice
 from croupier.cli.look import Pen
 from croupier.cli.look.pen import cells
 from croupier.cli.output import Failed
@@ -57,7 +57,7 @@ async def test_the_words_that_are_no_moves(capsys: Capture) -> None:
 async def test_what_is_not_understood_or_refused_is_said_and_asked_again(capsys: Capture) -> None:
     out = await shown(capsys, "doudizhu", "fold\nbid 9\n99\nquit\n")
     assert "Fold is no move" in out
-    assert "A bid is 1, 2 or 3" in out
+    assert "'bid 9' is not a move" in out
     assert "There is no move 99" in out
 
 
@@ -181,3 +181,4 @@ async def test_no_more_is_read_than_is_asked_for(monkeypatch: pytest.MonkeyPatch
     lines = Lines()
     assert [await lines.next() for _ in range(3)] == ["1", "1", "1"]
     assert len(reads) <= 4
+    lines.close()

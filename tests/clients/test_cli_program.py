@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from clients.cli_sittings import piped, practice
 
+from clients.cli_sittings import piped, practice
 from croupier.cli.playing.conversation import converse
 from croupier.cli.playing.program import Program
 from croupier.cli.playing.sitting import Plain

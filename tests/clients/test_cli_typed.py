@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from clients.cli_pages import SETUPS, legal_texts, look_for
-from games.playing import Setup, awaited, play, sample
 
+from clients.cli_pages import SETUPS, legal_texts, look_for
 from croupier.cli.look import LOOKS, Cast, Look, NotUnderstood, Pen, read_move
 from croupier_games import GAMES
+from games.playing import Setup, awaited, play, sample
 
 
 def look(game: str) -> Look:

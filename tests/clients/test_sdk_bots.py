@@ -10,9 +10,9 @@ from typing import Any
 
 import grpc
 import pytest
-from clients.fake_server import TABLE, FakeTable, World, connect, serving, status
 
 import croupier
+from clients.fake_server import TABLE, FakeTable, World, connect, serving, status
 from croupier.v1 import players_pb2, tables_pb2
 
 CODES = grpc.StatusCode

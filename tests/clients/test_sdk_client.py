@@ -1,18 +1,17 @@
-"""Calls, signing in, sitting down, nonces, the inbox."""
+"""Calls, and who one is."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator
 
 import grpc
 import pytest
-from clients.fake_server import TABLE, World, connect, serving, status
-from google.protobuf import duration_pb2
 
 import croupier
-from croupier.v1 import games_pb2, hidden_unders_pb2, players_pb2, streams_pb2, tables_pb2
+from clients.fake_server import TABLE, World, connect, serving, status
+from croupier.connection import network
+from croupier.v1 import games_pb2, hidden_unders_pb2, players_pb2, tables_pb2
 
 CODES = grpc.StatusCode
 FLIP = hidden_unders_pb2.HiddenUndersMove(flip=hidden_unders_pb2.HiddenUndersFlip(slot=2))
@@ -88,6 +87,13 @@ async def test_transport_is_handed_in(world: World) -> None:
     assert asked == ["anywhere"]
 
 
+@pytest.mark.parametrize("tls", [False, True, b"no certificate"])
+async def test_channels_are_plain_or_tls(tls: bool | bytes) -> None:
+    channel = network(tls)("127.0.0.1:1")
+    assert isinstance(channel, grpc.aio.Channel)
+    await channel.close()
+
+
 async def test_metadata_language_token_and_routing_hint_go_along(world: World) -> None:
     async with connect(world, language="de", metadata=(("x-mine", "1"),)) as client:
         await client.get_table(TABLE)
@@ -120,6 +126,19 @@ async def test_options_that_cannot_be_written_are_refused_at_home(
 ) -> None:
     with pytest.raises(croupier.InvalidRequest):
         await client.create_table(game, options=options)
+
+
+async def test_catalogue_and_rules(world: World, client: croupier.Client) -> None:
+    assert [game.game for game in await client.games()] == ["doudizhu"]
+    rules = await client.rules("doudizhu", language="de", options={"deals": 2}, players=3)
+    assert rules.markdown == "# Rules"
+    (asked,) = world.calls_of(games_pb2.GetRulesRequest)
+    assert (asked.options.doudizhu.deals, asked.players, asked.language) == (2, 3, "de")
+
+
+async def test_record_is_plain_data(world: World, client: croupier.Client) -> None:
+    world.record = '{"game":"doudizhu","moves":[]}'
+    assert await client.record(TABLE) == {"game": "doudizhu", "moves": []}
 
 
 async def test_legal_moves_come_whole(world: World, client: croupier.Client) -> None:
@@ -204,216 +223,12 @@ async def test_given_token_that_ended_is_an_error(world: World) -> None:
             pass
 
 
-# --- sitting down ----------------------------------------------------------------------------
-
-
-def promise(seat: int, nonce: bytes, board: str = TABLE) -> bytes:
-    """As the contract of dealing has it."""
-    return hashlib.sha256(b"croupier/nonce/v1\0" + board.encode() + b"\0" + bytes([seat]) + nonce).digest()
-
-
-async def test_nonce_is_promised_for_the_seat_and_shown_when_the_table_is_full(
-    world: World, client: croupier.Client
+async def test_token_that_could_not_be_renewed_is_tried_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seat = await client.join(TABLE)
-    world.table.fill()
-    await world.until(lambda: len(world.calls_of(tables_pb2.JoinTableRequest)) == 2)
-    joined, shown = world.calls_of(tables_pb2.JoinTableRequest)
-    assert (joined.seat, shown.seat, shown.nonce) == (0, 0, seat.nonce)
-    assert joined.nonce_commitment == promise(0, shown.nonce)
-    assert joined.nonce == b""
-    assert len(shown.nonce) == 32
-
-
-async def test_last_to_sit_down_shows_the_nonce_at_once(world: World, client: croupier.Client) -> None:
-    world.table.info.state = tables_pb2.TABLE_STATE_FILLED
-    seat = await client.join(TABLE)
-    await world.until(lambda: world.table.info.seats[0].nonce)
-    assert world.table.info.seats[0].nonce == seat.nonce
-
-
-async def test_nonce_that_came_too_late_harms_nothing(world: World, client: croupier.Client) -> None:
-    seat = await client.join(TABLE)
-    world.refuse_calls["JoinTable"].append(status(CODES.FAILED_PRECONDITION, "GAME_STARTED"))
-    world.table.fill()
-    await world.until(lambda: not world.refuse_calls["JoinTable"])
-    world.table.end(1, 1, 1)
-    assert [type(event) for event in [e async for e in seat]][-1] in (croupier.Ended, croupier.Snapshot)
-
-
-async def test_no_nonce_when_not_wanted_or_on_a_tournament_board(
-    world: World, client: croupier.Client
-) -> None:
-    await client.join(TABLE, nonce=False)
-    world.new_table("tables/board").info.board = "tournaments/t/boards/1"
-    assert (await client.join("tables/board")).nonce == b""
-    joins = world.calls_of(tables_pb2.JoinTableRequest)
-    assert [(join.HasField("seat"), join.nonce_commitment) for join in joins] == [(False, b"")] * 2
-
-
-async def test_seat_kept_for_one_comes_before_free_ones(world: World, client: croupier.Client) -> None:
-    world.table.info.seats[2].invited_player = "players/me"
-    assert (await client.join(TABLE)).number == 2
-
-
-async def test_other_seats_are_tried_when_one_was_just_taken(world: World, client: croupier.Client) -> None:
-    world.refuse_calls["JoinTable"].append(status(CODES.FAILED_PRECONDITION, "SEAT_TAKEN"))
-    world.refuse_calls["JoinTable"].append(status(CODES.PERMISSION_DENIED, "NOT_INVITED"))
-    seat = await client.join(TABLE)
-    joins = world.calls_of(tables_pb2.JoinTableRequest)
-    assert [join.seat for join in joins] == [0, 1, 2]
-    assert len({join.request_id for join in joins}) == 3
-    assert joins[-1].nonce_commitment == promise(2, seat.nonce)
-
-
-async def test_seat_asked_for_is_not_exchanged_for_another(world: World, client: croupier.Client) -> None:
-    world.table.info.seats[1].player = "players/other"
-    with pytest.raises(croupier.SeatTaken):
-        await client.join(TABLE, seat=1)
-
-
-@pytest.mark.parametrize("nonce", [True, False])
-async def test_who_sits_already_is_told_so(world: World, client: croupier.Client, nonce: bool) -> None:
-    world.table.info.seats[1].player = "players/me"
-    with pytest.raises(croupier.AlreadySeated):
-        await client.join(TABLE, nonce=nonce)
-
-
-async def test_promise_that_was_not_taken_is_not_kept(world: World, client: croupier.Client) -> None:
-    world.take_promises = False
-    assert (await client.join(TABLE)).nonce == b""
-
-
-async def test_leaving_ends_the_iteration(world: World, client: croupier.Client) -> None:
-    seat = await client.join(TABLE)
-    await anext(seat)
-    unseated = status(CODES.PERMISSION_DENIED, "NOT_SEATED")
-    world.before_leaving = lambda: world.servers[0].streams[0].update(0, ended=unseated)
-    await seat.leave()
-    with pytest.raises(StopAsyncIteration):
-        await anext(seat)
-
-
-async def test_seat_that_may_not_be_left_is_kept(world: World, client: croupier.Client) -> None:
-    seat = await client.join(TABLE)
-    world.refuse_calls["LeaveTable"].append(status(CODES.FAILED_PRECONDITION, "GAME_STARTED"))
-    with pytest.raises(croupier.WrongState):
-        await seat.leave()
-    world.servers[0].streams[0].update(0, ended=status(CODES.PERMISSION_DENIED, "NOT_SEATED"))
-    await anext(seat)
-    with pytest.raises(croupier.PermissionDenied):
-        await anext(seat)
-
-
-async def test_full_table(world: World, client: croupier.Client) -> None:
-    for seat in world.table.info.seats:
-        seat.player = "players/other"
-    with pytest.raises(croupier.TableFull):
-        await client.join(TABLE)
-
-
-async def test_commitment_may_not_change_while_sitting_down(world: World, client: croupier.Client) -> None:
-    world.before_joining = lambda: setattr(world.table.info, "commitment", b"another")
-    with pytest.raises(croupier.BrokenPromise):
-        await client.join(TABLE)
-
-
-async def test_seat_is_taken_up_again(world: World, client: croupier.Client) -> None:
-    world.table.info.seats[1].player = "players/me"
-    world.table.add()
-    world.table.add()
-    seat = await client.resume(TABLE, after_seq=1, epoch="first life")
-    assert seat.number == 1
-    assert (await anext(seat)).seq == 2  # type: ignore[attr-defined]
-
-
-async def test_no_seat_to_take_up_again(client: croupier.Client) -> None:
-    with pytest.raises(croupier.PermissionDenied):
-        await client.resume(TABLE)
-
-
-async def test_table_is_kept_up_to_date(world: World, client: croupier.Client) -> None:
-    watch = await client.watch(TABLE)
-    await anext(watch)
-    sat = tables_pb2.Seat(seat=1, player="players/bob", display_name="Bob")
-    world.table.add(seat_changed=tables_pb2.SeatChanged(seat=sat))
-    world.table.fill()
-    await anext(watch)
-    await anext(watch)
-    assert watch.info.seats[1].display_name == "Bob"
-    assert (watch.info.state, watch.info.seq) == (tables_pb2.TABLE_STATE_FILLED, 2)
-
-
-async def test_inviting(world: World, client: croupier.Client) -> None:
-    await client.invite_bot(TABLE, level="hard", seat=1)
-    await client.invite(TABLE, "players/bob")
-    bot, friend = world.calls_of(tables_pb2.InviteBotRequest)
-    assert (bot.level, bot.seat) == ("hard", 1)
-    assert (friend.player, friend.HasField("seat")) == ("players/bob", False)
-
-
-# --- the inbox -------------------------------------------------------------------------------
-
-
-async def test_inbox_gives_what_stands_and_what_comes(world: World, client: croupier.Client) -> None:
-    world.offer(world.table, invited=(1,))
-    inbox = client.inbox()
-    assert list((await anext(inbox)).invited_seats) == [1]
-    world.offer(world.table, seats=(1,))
-    assert list((await anext(inbox)).seats) == [1]
-    await inbox.aclose()
-    await world.until(lambda: not world.servers[0].inboxes)
-
-
-async def test_reopened_inbox_gives_only_what_has_changed(world: World, client: croupier.Client) -> None:
-    gone, kept = world.new_table("tables/gone"), world.new_table("tables/kept")
-    world.offer(gone, invited=(0,))
-    world.offer(kept, invited=(0,))
-    inbox = client.inbox()
-    await anext(inbox)
-    await anext(inbox)
-    del world.inbox["tables/gone"]
-    world.servers[0].inboxes[0].put_nowait(status(CODES.UNAVAILABLE))
-    item = await anext(inbox)
-    assert (item.table.name, list(item.invited_seats), list(item.seats)) == ("tables/gone", [], [])
-    world.offer(kept, seats=(0,))
-    assert (await anext(inbox)).table.name == "tables/kept"
-    await inbox.aclose()
-
-
-async def test_inbox_is_opened_elsewhere_on_a_hint(world: World, client: croupier.Client) -> None:
-    world.offer(world.table, invited=(1,))
-    inbox = client.inbox()
-    await anext(inbox)
-    reading = asyncio.ensure_future(anext(inbox))
-    hint = streams_pb2.Reconnect(within=duration_pb2.Duration(seconds=1))
-    world.servers[0].inboxes[0].put_nowait(players_pb2.WatchInboxResponse(reconnect=hint))
-    await world.until(lambda: len(world.calls_of(players_pb2.WatchInboxRequest)) == 2)
-    world.offer(world.table)
-    assert not (await reading).invited_seats
-    await inbox.aclose()
-
-
-async def test_silent_inbox_is_opened_again(world: World) -> None:
-    world.heartbeat = 0.02
-    async with connect(world) as client:
-        reading = asyncio.ensure_future(anext(client.inbox()))
-        await world.until(lambda: len(world.calls_of(players_pb2.WatchInboxRequest)) >= 2)
-        reading.cancel()
-        await asyncio.wait([reading])
-
-
-async def test_my_tables_are_what_stands_now(world: World, client: croupier.Client) -> None:
-    assert await client.my_tables() == []
-    world.offer(world.table, seats=(2,))
-    (item,) = await client.my_tables()
-    assert list(item.seats) == [2]
-
-
-async def test_closing_the_client_ends_the_inbox(world: World) -> None:
-    client = await connect(world).open()
-    reading = asyncio.ensure_future(anext(client.inbox()))
-    await world.until(lambda: world.servers[0].inboxes)
-    await client.close()
-    with pytest.raises(croupier.ConnectionLost):
-        await reading
+    monkeypatch.setattr("croupier.identity._SHORTEST_WAIT", 0.01)
+    world.token_life = 0.05
+    async with connect(world, retry_for=0):
+        world.refuse_calls["SignIn"].append(status(CODES.UNAVAILABLE))
+        await world.until(lambda: world.tokens >= 2)
+    assert not world.refuse_calls["SignIn"]

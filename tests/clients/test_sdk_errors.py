@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import grpc
 import pytest
-from clients.fake_server import status
 from google.protobuf import any_pb2
 from google.rpc import error_details_pb2
 
 import croupier
+from clients.fake_server import status
 from croupier.errors import error_from_rpc, error_from_status
 
 CODES = grpc.StatusCode

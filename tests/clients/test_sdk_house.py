@@ -8,8 +8,8 @@ import sys
 from collections.abc import AsyncIterator
 
 import pytest
-from clients.fake_server import TABLE, World, connect, serving
 
+from clients.fake_server import TABLE, World, connect, serving
 from croupier import house
 from croupier.bots import UnknownBot
 from croupier.v1 import tables_pb2

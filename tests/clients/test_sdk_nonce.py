@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import croupier
+from clients.fake_server import TABLE, connect, serving
+from clients.streams import drain
 from croupier.nonce import Witness, nonce_commitment
+from croupier.v1 import cards_pb2, doudizhu_pb2, games_pb2, tables_pb2
 from croupier_games import GAMES, dealing, records
 
 BOARD, SEED, NONCE = "tables/t1", bytes(range(32)), b"n" * 32
@@ -104,3 +108,29 @@ def test_record_that_does_not_hold(change: Callable[[dict[str, Any]], object]) -
     change(record)
     with pytest.raises(croupier.BrokenPromise):
         witness().check(record)
+
+
+async def test_seat_holds_the_record_to_what_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.joining.fresh_nonce", lambda: NONCE)
+    record = void_record()
+    hand = doudizhu_pb2.DouDizhuDealt(
+        hand=[cards_pb2.Card.Value(f"CARD_{c}") for c in record["deals"][0]["hands"][1]]
+    )
+    async with serving() as world, connect(world) as client:
+        table, world.record = world.table, json.dumps(record)
+        table.info.commitment = dealing.commitment(BOARD, SEED)
+        table.add(created=tables_pb2.TableCreated(table=table.info))
+        seat = await client.join(TABLE, seat=1, after_seq=0)
+        table.fill()
+        await world.until(lambda: table.info.seats[1].nonce == NONCE)
+        effect = games_pb2.GameEffect(doudizhu=doudizhu_pb2.DouDizhuEffect(dealt=hand))
+        table.add(dealt=tables_pb2.TableDealt(number=0), effects=[effect])
+        for move in record["moves"]:
+            table.move(move["s"], move["m"])
+        table.end(0, 0, 0)
+        await drain(seat)
+        assert (await seat.check_deals()).recomputed
+        record["moves"][0]["m"] = record["moves"][1]["m"] = record["moves"][2]["m"] = "bid 1"
+        world.record = json.dumps(record)
+        with pytest.raises(croupier.BrokenPromise, match="moves"):
+            await seat.check_deals()

@@ -8,11 +8,11 @@ from functools import partial
 
 import grpc
 import pytest
-from clients.fake_server import TABLE, World, connect, serving
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import croupier
+from clients.fake_server import TABLE, World, connect, serving
 
 CODES = grpc.StatusCode
 

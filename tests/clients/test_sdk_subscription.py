@@ -9,12 +9,12 @@ from typing import Any
 
 import grpc
 import pytest
-from clients.fake_server import TABLE, status
 from google.rpc import status_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
 import croupier
+from clients.fake_server import TABLE, status
 from croupier.subscription import Need, Subscription
 from croupier.v1 import tables_pb2
 

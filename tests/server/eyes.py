@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from games.knowledge import KNOWN
-from games.playing import Moment
 from google.protobuf.message import Message
 
 from croupier.v1 import cards_pb2
@@ -22,6 +20,8 @@ from croupier.v1 import tables_pb2 as pb
 from croupier_games.game import Plain
 from croupier_server.fold import TableState
 from croupier_server.journal import Stored
+from games.knowledge import KNOWN
+from games.playing import Moment
 
 _CARD = cards_pb2.DESCRIPTOR.enum_types_by_name["Card"]
 _TEXT = re.compile(r"\b(?:[2-9TJQKA][CDHS]|BJ|RJ)\b")

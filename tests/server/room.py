@@ -84,9 +84,7 @@ class Replica:
             heartbeat_seconds=settings.heartbeat_s,
             now_ms=self.clock.now_ms,
         )
-        self.service = TableServicer(
-            self.tables, self.feeds, settings, Ids(b"i" * 32), PageTokens(b"p" * 32)
-        )
+        self.service = TableServicer(self.tables, self.feeds, settings, Ids(b"i" * 32), PageTokens(b"p" * 32))
 
     async def state(self, name: str) -> TableState:
         """A table's state in this process."""

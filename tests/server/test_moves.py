@@ -6,7 +6,6 @@ import asyncio
 import random
 
 import pytest
-from server.room import NOBODY, PlayStream, Room, a_legal_move, guest, holder, refused, turns
 
 from croupier.moves import typed_move
 from croupier.v1 import games_pb2
@@ -15,6 +14,7 @@ from croupier_games import GAMES
 from croupier_server.caller import Caller
 from croupier_server.fold import Phase
 from croupier_server.table import Table
+from server.room import NOBODY, PlayStream, Room, a_legal_move, guest, holder, refused, turns
 
 DEALT = 6
 """The number of the deal at a table of three: opened, three sat down, filled, dealt."""
@@ -221,8 +221,8 @@ async def test_a_cancelled_call_may_have_been_stored(room: Room) -> None:
     table, _, text, who = await acting(room, name)
     room.journal.answers.clear()
     storing = asyncio.create_task(room.move(name, who, text, request_id="m"))
-    while table.state.seq < FIRST:
-        await asyncio.sleep(0)
+    await turns()
+    assert table.state.seq == FIRST
     storing.cancel()
     await asyncio.wait((storing,))
     assert storing.cancelled()

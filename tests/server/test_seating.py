@@ -7,13 +7,13 @@ import json
 import random
 
 import pytest
-from server.room import BOT, Room, guest, refused
 
 from croupier.v1 import tables_pb2 as pb
 from croupier_games import dealing, records
 from croupier_server.caller import Caller
 from croupier_server.errors import Refusal
 from croupier_server.fold import Phase
+from server.room import BOT, Room, guest, refused
 
 NONCES = [bytes([n]) * 16 for n in range(1, 6)]
 
@@ -23,7 +23,7 @@ async def leave(room: Room, name: str, who: Caller, **fields: str) -> pb.LeaveTa
 
 
 async def invite(room: Room, name: str, who: Caller, **fields: object) -> pb.InviteBotResponse:
-    return await room.service.invite_bot(pb.InviteBotRequest(name=name, **fields), who)  # type: ignore[arg-type]
+    return await room.service.invite_bot(pb.InviteBotRequest(name=name, **fields), who)
 
 
 def promise(name: str, seat: int) -> bytes:
@@ -164,7 +164,7 @@ async def test_who_may_invite(room: Room) -> None:
     with refused("NOT_ALLOWED"):
         await invite(room, name, guest(1))
     await room.join(name, guest(1))
-    await invite(room, name, guest(1), level="hard")
+    await invite(room, name, guest(1), level="random")
     with refused("INVALID_FIELD"):
         await invite(room, name, guest(1), level="godlike")
     with refused("INVALID_FIELD"):
@@ -185,7 +185,7 @@ async def test_the_house_takes_offered_seats_alone(room: Room) -> None:
     for seat in ({}, {"seat": 0}):
         with refused("NOT_INVITED"):
             await room.join(name, BOT, **seat)
-    await invite(room, name, guest(0), seat=2, level="hard")
+    await invite(room, name, guest(0), seat=2, level="random")
     await invite(room, name, guest(0), seat=1)
     with refused("HOUSE_ONLY"):
         await room.join(name, guest(1), seat=2)
@@ -199,7 +199,7 @@ async def test_the_house_takes_offered_seats_alone(room: Room) -> None:
     answer = await room.join(name, guest(1))
     assert [(s.bot_level, s.display_name) for s in answer.table.seats[1:]] == [
         ("easy", "Easy bot"),
-        ("hard", "Hard bot"),
+        ("random", "Random bot"),
     ]
     assert answer.table.state == pb.TABLE_STATE_PLAYING
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from server.room import NOBODY, START_S, Room, guest, refused
 
 from croupier.v1 import games_pb2
 from croupier.v1 import tables_pb2 as pb
 from croupier_games import GAMES, records
+from server.room import NOBODY, START_S, Room, guest, refused
 
 OPTIONS = games_pb2.GameOptions(basic_rummy={"points": 300, "turn_limit": 40})
 
@@ -19,7 +19,7 @@ async def listed(room: Room, **fields: object) -> list[str]:
     names: list[str] = []
     token = ""
     while True:
-        request = pb.ListTablesRequest(page_token=token, **fields)  # type: ignore[arg-type]
+        request = pb.ListTablesRequest(page_token=token, **fields)
         page = await room.service.list_tables(request, NOBODY)
         names += [table.name for table in page.tables]
         token = page.next_page_token
@@ -63,7 +63,7 @@ async def test_options_come_back_resolved(room: Room) -> None:
 )
 async def test_what_cannot_be_created(room: Room, fields: dict[str, object], reason: str) -> None:
     with refused(reason):
-        await room.service.create_table(pb.CreateTableRequest(**fields), guest(0))  # type: ignore[arg-type]
+        await room.service.create_table(pb.CreateTableRequest(**fields), guest(0))
     assert await listed(room) == []
 
 

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, cast
 
 import pytest
-from server.room import Replica, Room, guest, holder, refused
 
 from croupier_games import GAMES
 from croupier_server.errors import Refusal
 from croupier_server.journal import Append, Cancel, Deliver, Journal, Stored
+from server.room import Replica, Room, guest, holder, refused
 
 
 class LateJournal:

@@ -125,12 +125,13 @@ def _known_place(at: PlayServer, choice: TableChoice, name: str, *, keep: bool) 
 async def _spend(place: Place, talk_at: Callable[[Sitting], Person | Program], record: Path | None) -> int:
     """Play to the end; the exit code."""
     async with place as at:
-        talk = talk_at(at.sitting)
+        talk, lines = talk_at(at.sitting), Lines()
         try:
-            over = await converse(at.sitting, Lines(), talk)
+            over = await converse(at.sitting, lines, talk)
             if at.keeping is not None:
                 at.keeping.over = over
         finally:
+            lines.close()
             talk.leave()
             if at.keeping is not None and not at.keeping.over:
                 note(f"to go on: croupier play --resume --table {at.keeping.kept.table}")

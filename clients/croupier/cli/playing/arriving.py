@@ -179,7 +179,7 @@ async def _new_seat(client: croupier.Client, new: NewTable) -> croupier.Seat:
         move_seconds=new.move_seconds,
         title=new.title,
     )
-    seat = await client.join(table.name, seat=0)
+    seat = await client.join(table.name, seat=0, code=table.join_code)
     for number, other in enumerate(new.others, 1):
         if other.startswith(PLAYER_PREFIX):
             await client.invite(table.name, other, seat=number)

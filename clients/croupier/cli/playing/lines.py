@@ -30,6 +30,7 @@ class Lines:
         self._came: Final = asyncio.Event()
         self._wanted: Final = threading.Event()
         self._thread: threading.Thread | None = None
+        self._closed = False
 
     async def next(self) -> str | None:
         """The next line without its end; None, again and again, when there are no more.
@@ -46,10 +47,15 @@ class Lines:
             await self._came.wait()
         return None if self._lines[0] is None else self._lines.popleft()
 
+    def close(self) -> None:
+        """Read no more; a thread that is not reading just now ends."""
+        self._closed = True
+        self._wanted.set()
+
     def _read(self) -> None:
         rest = b""
         self._wait()
-        while chunk := self._chunk():
+        while not self._closed and (chunk := self._chunk()):
             *whole, rest = (rest + chunk).split(b"\n")
             if len(rest) > _LONGEST:
                 whole, rest = [*whole, rest], b""

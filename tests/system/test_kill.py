@@ -1,0 +1,161 @@
+"""A server that dies in the middle of games, or is told to go, and comes back on the same journal.
+
+Clients go on by themselves. What they were told is what the journal has: no step is lost, comes
+twice or turns out different, and every move that was said to be stored is in the record once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import grpc
+from grpc import StatusCode
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from system.players import Ledger, Steps, check_again, check_table, clients, play, play_game
+from system.processes import ServerProcess, server_process
+
+import croupier
+from croupier.bots import make_bot
+from croupier.v1 import players_pb2, players_pb2_grpc, tables_pb2, tables_pb2_grpc
+
+LONG_GAMES = [
+    ("hidden_unders", 4, {"rounds": 10}),
+    ("hidden_unders", 2, {"rounds": 10}),
+    ("doudizhu", 3, {"deals": 20}),
+    ("doudizhu", 3, {"deals": 20}),
+    ("basic_rummy", 3, {"points": 300}),
+    ("basic_rummy", 2, {"points": 300}),
+]
+
+
+def sqlite(folder: Path) -> str:
+    return f"sqlite:{folder / 'tables.sqlite'}"
+
+
+async def kill_now_and_then(server: ServerProcess, steps: Steps, rng: random.Random, times: int) -> None:
+    for _ in range(times):
+        await steps.more(rng.randrange(1, 1000))
+        await server.restart()
+
+
+async def play_with_house(client: croupier.Client, game: str, options: dict[str, int], steps: Steps) -> Ledger:
+    """A table whose other seats are the house's, played to its end."""
+    table = await client.create_table(game, options=options, players=3)
+    seat = await client.join(table.name, after_seq=0)
+    for level in ("random", "easy"):
+        await client.invite_bot(table.name, level=level)
+    ledger = Ledger(table.name, seat.number, steps)
+    await play(seat, ledger, make_bot(game, "easy", 1))
+    return ledger
+
+
+async def check_all(seated: Sequence[croupier.Client], ledgers: Sequence[Sequence[Ledger]]) -> None:
+    """Every table, and what each audience was told of it against what the journal has."""
+    for told in ledgers:
+        assert (await check_table(seated[0], told)).result == "finished"
+        for ledger in told:
+            names = [seat.player for seat in (await seated[0].get_table(ledger.table)).seats]
+            owners = [c for c in seated if ledger.seat is not None and c.player.name == names[ledger.seat]]
+            await check_again((owners or seated[-1:])[0], ledger)
+
+
+async def test_games_outlive_a_server_that_is_killed_again_and_again(tmp_path: Path) -> None:
+    steps = Steps()
+    async with server_process(sqlite(tmp_path)) as server, clients(server.address, 5) as (*seated, onlooker):
+        async with asyncio.TaskGroup() as group:
+            games = [
+                group.create_task(play_game(seated[:n], game, options, spectators=[onlooker], steps=steps))
+                for game, n, options in LONG_GAMES
+            ]
+            group.create_task(kill_now_and_then(server, steps, random.Random(5), times=6))
+        await check_all([*seated, onlooker], [game.result() for game in games])
+
+
+async def test_the_house_comes_back_with_a_server_that_was_killed(tmp_path: Path) -> None:
+    await play_while(tmp_path, lambda server: server.restart())
+
+
+async def test_a_house_process_that_is_killed_is_replaced_and_its_games_go_on(tmp_path: Path) -> None:
+    killed = 0
+
+    async def kill_a_house_process(server: ServerProcess) -> None:
+        nonlocal killed
+        killed += 1
+        os.kill((await server.house_pids(killed))[-1], signal.SIGKILL)
+
+    await play_while(tmp_path, kill_a_house_process)
+
+
+async def play_while(folder: Path, disturb: Callable[[ServerProcess], Awaitable[None]]) -> None:
+    """Play against the house while something happens to it three times."""
+    steps = Steps()
+    async with (
+        server_process(sqlite(folder), house_bots=1) as server,
+        clients(server.address, 1) as [client],
+        asyncio.TaskGroup() as group,
+    ):
+        games = [
+            group.create_task(play_with_house(client, game, options, steps))
+            for game, options in (("hidden_unders", {"rounds": 5}), ("doudizhu", {"deals": 15}), ("basic_rummy", {}))
+        ]
+        for _ in range(3):
+            await steps.more(100)
+            await disturb(server)
+        await check_all([client], [[await game] for game in games])
+
+
+async def test_a_drain_does_not_wait_for_idle_streams_and_clients_resume(tmp_path: Path) -> None:
+    steps = Steps()
+    async with (
+        server_process(sqlite(tmp_path), drain_notice_s="1.5") as server,
+        clients(server.address, 3) as seated,
+        grpc.aio.insecure_channel(server.address) as channel,
+        asyncio.TaskGroup() as group,
+    ):
+        going_on = group.create_task(play_game(seated, "basic_rummy", {"points": 300}, steps=steps))
+        table = (await seated[0].create_table("doudizhu")).name
+        idle = [await client.join(table, after_seq=0) for client in seated]
+        streams = await idle_streams(channel, table, seated[0].token)
+        await steps.more(300)
+        async with asyncio.timeout(10):
+            assert await server.stop() == 0
+        assert {await ending(stream) for stream in streams} <= {StatusCode.UNAVAILABLE, StatusCode.OK}
+        await server.start()
+        ledgers = [Ledger(table, seat.number) for seat in idle]
+        bots = [make_bot("doudizhu", "easy", seat.number) for seat in idle]
+        await asyncio.gather(*map(play, idle, ledgers, bots))
+        await check_all(seated, [ledgers, await going_on])
+
+
+async def idle_streams(channel: grpc.aio.Channel, table: str, token: str) -> list[Any]:
+    """One open stream of each kind, on which nothing happens and nobody reads any more."""
+    metadata = (("authorization", f"Bearer {token}"),)
+    tables, wish = tables_pb2_grpc.TableServiceStub(channel), tables_pb2.Subscription(table=table)
+    players, health = players_pb2_grpc.PlayerServiceStub(channel), health_pb2_grpc.HealthStub(channel)
+    play_stream = tables.Play(metadata=metadata)
+    await play_stream.write(tables_pb2.PlayRequest(commands=[tables_pb2.PlayCommand(subscribe=wish)]))
+    streams = [
+        play_stream,
+        tables.WatchTable(tables_pb2.WatchTableRequest(subscription=wish), metadata=metadata),
+        players.WatchInbox(players_pb2.WatchInboxRequest(), metadata=metadata),
+        health.Watch(health_pb2.HealthCheckRequest()),
+    ]
+    for stream in streams:
+        assert await stream.read() is not grpc.aio.EOF
+    return streams
+
+
+async def ending(stream: Any) -> StatusCode:
+    """Read what is left of a stream; what it ended with."""
+    with suppress(grpc.aio.AioRpcError):
+        while await stream.read() is not grpc.aio.EOF:
+            pass
+    code: StatusCode = await stream.code()
+    return code
