@@ -18,12 +18,16 @@ MAX_REQUEST_ID: Final = 64
 
 _RANDOM_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _UNFIT_CATEGORIES: Final = frozenset({"Cc", "Cs", "Co", "Zl", "Zp"})
+_MOST_COMPOSED: Final = 4
+"""How many characters of a text normalizing may make one of."""
 _JOINERS: Final = "\u200c\u200d"
 """Invisible, but part of words and emoji; other invisible marks can make one name look like another."""
 
 
 def text_for_people(field: str, value: str, longest: int, *, required: bool = False) -> str:
     """A title or name without surrounding spaces, at most ``longest`` characters, no control characters."""
+    if len(value) > _MOST_COMPOSED * longest:  # before normalizing, which takes a quadratic time
+        raise wrong_field(field, f"has {len(value)} characters; at most {longest} are allowed")
     text = unicodedata.normalize("NFC", value.strip())
     if required and not text.strip(_JOINERS):
         raise missing_field(field)

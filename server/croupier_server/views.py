@@ -11,6 +11,7 @@ is such a field, tag and length included, so chunks are joined into a response w
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from google.protobuf import timestamp_pb2
@@ -121,6 +122,9 @@ def table_message(state: TableState, *, with_code: bool = False) -> tables_pb2.T
     )
 
 
+_typed: Final = lru_cache(maxsize=4096)(typed_move)
+"""Most moves have been made before: a pass, a draw, a single. To be copied from, never changed."""
+
 _PLAYS: Final = frozenset({"dealt", "moved"})
 """The kinds of entries that have effects in the game."""
 
@@ -164,7 +168,9 @@ class EventView:
     def _event(self, audience: Audience) -> tables_pb2.TableEvent:
         step, game = self.step, self._state.rules
         entry = step.entry
-        event = tables_pb2.TableEvent(seq=step.seq, time=timestamp(entry.time_ms), to_act=step.to_act)
+        event = tables_pb2.TableEvent(seq=step.seq, to_act=step.to_act)
+        time = event.time
+        time.seconds, time.nanos = entry.time_ms // 1000, entry.time_ms % 1000 * 1_000_000
         if entry.deadline_ms and step.to_act is not None and self._state.created.move_seconds:
             event.deadline.CopyFrom(timestamp(entry.deadline_ms))
         if step.kind in _PLAYS:
@@ -195,7 +201,7 @@ def _moved(event: tables_pb2.TableEvent, state: TableState, step: Step) -> None:
     moved = step.entry.moved
     made = event.moved
     made.seat, made.text, made.by = moved.seat, moved.move, _MOVED_BY[moved.by]
-    made.move.CopyFrom(typed_move(state.rules.name, moved.move))
+    made.move.CopyFrom(_typed(state.rules.name, moved.move))
 
 
 def _ended(event: tables_pb2.TableEvent, state: TableState, step: Step) -> None:

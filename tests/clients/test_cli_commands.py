@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from clients.cli_processes import Terminal
 from croupier.cli import main
 from croupier.cli.app import run
 from croupier.cli.arena import in_columns
 from croupier.cli.game_options import game_called
+from croupier.cli.look.pen import cells
 from croupier.cli.output import Misused
 from croupier_games import GAMES
 
@@ -73,6 +75,7 @@ def test_without_a_command_all_are_listed(capsys: Capture) -> None:
         (["play", "rummy", "--players", "2", "--vs", "easy", "--vs", "easy"], "2 players have 1 others"),
         (["play", "rummy", "--speed", "warp"], "--speed is one of slow, normal, fast, instant"),
         (["play", "--table", "tables/x"], "--table needs --server"),
+        (["play", "rummy", "--join-code", "x"], "--join-code needs --table"),
         (["play", "--resume", "--vs", "easy"], "open a new table"),
         (["rules", "doudizhu", "--auto-done"], "Dou Dizhu has no option --auto-done"),
         (["arena", "doudizhu", "easy", "easy", "--points", "300"], "no option --points; it has --game-deals"),
@@ -99,6 +102,7 @@ def test_wrong_use_is_explained_with_exit_code_2(arguments: list[str], why: str,
         (["verify", "/no/such/file"], "/no/such/file cannot be read: No such file or directory"),
         (["replay", "/no/such/file"], "cannot be read"),
         (["play", "--resume"], "there is no game to come back to"),
+        (["play", "rummy", "--record", "/no/such/folder/record.jsonl"], "record.jsonl cannot be written"),
         (["healthcheck", "--server", "127.0.0.1:1"], "127.0.0.1:1 gives no answer"),
         (["watch", "tables/x", "--tls-ca", "/no/such/file"], "/no/such/file cannot be read"),
     ],
@@ -264,6 +268,32 @@ def test_replay_stops_where_a_record_does_not_hold(tmp_path: Path, capsys: Captu
     file.write_text(json.dumps(record))
     assert main(["replay", str(file)]) == 1
     assert "move 1" in capsys.readouterr().err
+
+
+def test_replay_step_by_step_at_a_terminal() -> None:
+    with Terminal(("replay", str(VECTORS / "hidden_unders-games.jsonl"), "--step")) as terminal:
+        for _ in range(3):
+            assert "Playpile" in terminal.expect("Enter: next, q: quit > ")
+            terminal.type("\r")
+        terminal.type("q\r")
+        assert terminal.end() == 0
+
+
+def test_rules_are_laid_out_at_a_terminal() -> None:
+    with Terminal(("rules", "doudizhu"), NO_COLOR="1") as terminal:
+        assert terminal.end() == 0
+    assert "## The goal" not in terminal.output
+    assert "The goal" in terminal.output
+    assert max(map(cells, terminal.output.splitlines())) <= 80
+
+
+def test_a_terminal_without_suits_gets_letters() -> None:
+    with Terminal(
+        ("replay", str(VECTORS / "doudizhu-games.jsonl")), PYTHONIOENCODING="latin-1", NO_COLOR="1"
+    ) as terminal:
+        assert terminal.end() == 0
+    assert terminal.output.isascii()
+    assert "Traceback" not in terminal.output
 
 
 # --- arena -------------------------------------------------------------------------------------

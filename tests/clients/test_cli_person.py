@@ -16,14 +16,14 @@ from croupier.cli.playing.narrator import Narrator
 from croupier.cli.playing.person import Person
 from croupier.cli.playing.practice import PracticeSitting
 from croupier.cli.playing.sitting import Plain, Refused
-from croupier.cli.rules import rules_of_table
+from croupier.cli.rules import show_rules_of
 from croupier_games import GAMES
 
 Capture = pytest.CaptureFixture[str]
 
 
 def person_at(sitting: PracticeSitting, *, prompt: bool = False) -> Person:
-    return Person(sitting, Pen(), pause=0.0, prompt=prompt, rules=rules_of_table)
+    return Person(sitting, Pen(), pause=0.0, prompt=prompt, rules=show_rules_of)
 
 
 async def shown(capsys: Capture, game: str, text: str) -> str:

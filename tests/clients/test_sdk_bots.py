@@ -13,7 +13,7 @@ import pytest
 
 import croupier
 from clients.fake_server import TABLE, FakeTable, World, connect, serving, status
-from croupier.v1 import players_pb2, tables_pb2
+from croupier.v1 import games_pb2, players_pb2, tables_pb2
 
 CODES = grpc.StatusCode
 
@@ -126,6 +126,25 @@ async def test_turn_that_was_over_is_no_fault(
     world.table.give_turn(0, "pass", "bid 1")
     assert (await playing).faults == 0
     assert texts(world.table) == ["bid 1"]
+
+
+async def test_turn_that_is_repeated_while_the_bot_thinks_is_answered_once(
+    world: World, client: croupier.Client
+) -> None:
+    class Thoughtful(Scripted):
+        async def choose(self, view: dict[str, Any], legal_moves: Sequence[str]) -> str:  # type: ignore[override]
+            again = tables_pb2.Turn(seat=0, seq=1, legal_moves=[games_pb2.Move(text="pass")])
+            again.deadline.FromSeconds(len(self.asked) + 1)
+            world.servers[0].streams[0].update(0, turn=again)
+            for _ in range(5):  # long enough for it to come
+                await client.get_table(TABLE)
+            return super().choose(view, legal_moves)
+
+    seat = await client.join(TABLE)
+    begin(world.table, 1)
+    bot = Thoughtful()
+    await croupier.play_bot(seat, bot)
+    assert len(bot.asked) == 1
 
 
 async def test_cut_list_of_legal_moves_is_completed(world: World, client: croupier.Client) -> None:

@@ -116,11 +116,11 @@ async def test_leaving_ends_the_iteration(world: World, client: croupier.Client)
 
 async def test_seat_that_may_not_be_left_is_kept(world: World, client: croupier.Client) -> None:
     seat = await client.join(TABLE)
+    await anext(seat)
     world.refuse_calls["LeaveTable"].append(status(CODES.FAILED_PRECONDITION, "GAME_STARTED"))
     with pytest.raises(croupier.WrongState):
         await seat.leave()
     world.servers[0].streams[0].update(0, ended=status(CODES.PERMISSION_DENIED, "NOT_SEATED"))
-    await anext(seat)
     with pytest.raises(croupier.PermissionDenied):
         await anext(seat)
 

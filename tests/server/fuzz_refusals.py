@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from grpc import StatusCode
 
+from croupier_server.rpc.reflection import V1_NAME
 from server.fuzz_stage import NONCE
 
 INVALID = StatusCode.INVALID_ARGUMENT
@@ -154,7 +155,7 @@ SEATS = [
     _join("zoe", "doudizhu", NOT_NOW, "TABLE_FULL", seat=1),
     _join("zoe", "ended", NOT_NOW, "GAME_OVER"),
     _join("zoe", "private", DENIED, "WRONG_JOIN_CODE"),
-    _join("zoe", "private", DENIED, "WRONG_JOIN_CODE", join_code="#code "),
+    _join("zoe", "private", DENIED, "WRONG_JOIN_CODE", join_code="#open"),
     _join("zoe", "private", DENIED, "WRONG_JOIN_CODE", join_code=LIKE_TOKENS),
     _join("zoe", "open", INVALID, "NONCE_INVALID", nonce_commitment=b"x" * 32),
     _join("zoe", "open", INVALID, "NONCE_INVALID", seat=1, nonce_commitment=b"x" * 31),
@@ -282,6 +283,7 @@ OTHERS = [
     Bad("List", "nobody", NO_MESSAGE, INVALID, "MALFORMED_REQUEST"),
     Bad("Watch", "nobody", NOT_UTF8, INVALID, "MALFORMED_REQUEST"),
     Bad("ServerReflectionInfo", "nobody", NOT_UTF8, INVALID, "MALFORMED_REQUEST"),
+    Bad(f"/{V1_NAME}/ServerReflectionInfo", "nobody", NO_MESSAGE, INVALID, "MALFORMED_REQUEST"),
     Bad("/croupier.v1.TableService/StealCards", "ann", {}, NO_METHOD, "METHOD_NOT_FOUND"),
     Bad("/croupier.v1.TableService/" + "eyJ-" * 1500, "nobody", {}, NO_METHOD, "METHOD_NOT_FOUND"),
     Bad("/croupier.v9.TableService/MakeMove", "ann", b"\xff", NO_METHOD, "METHOD_NOT_FOUND"),

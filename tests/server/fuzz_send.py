@@ -6,13 +6,13 @@ and what a client sees is kept: the answers, and the refusal if there was one.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
 
-from server.fuzz_stage import METHODS, Metadata
+from server.fuzz_stage import METHODS, Metadata, Stage
 
 _TIMEOUT_S = 60
 """A call that is not over by then ends with a status that no refusal has, and the test fails."""
@@ -32,8 +32,8 @@ class Call:
     reads: int | None = None
 
     def __repr__(self) -> str:
-        shown = [m if len(m) < 200 else m[:200] + b"... %d bytes" % len(m) for m in self.messages]
-        return f"Call({self.path!r}, {shown!r}, {self.metadata!r}, reads={self.reads})"
+        shown = [m if len(m) < 90 else m[:90] + b"... %d bytes" % len(m) for m in self.messages]
+        return f"Call({self.path!r}, {shown!r}, {str(self.metadata)[:90]}, reads={self.reads})"
 
 
 @dataclass
@@ -42,36 +42,28 @@ class Outcome:
 
     call: Call
     answers: list[bytes] = field(default_factory=list)
-    error: grpc.aio.AioRpcError | None = None
+    error: Any = None
+    """A ``grpc.RpcError`` with code, details and trailing metadata."""
 
 
-async def send(channel: grpc.aio.Channel, call: Call) -> Outcome:
+async def send(stage: Stage, call: Call) -> Outcome:
     """Make a call."""
     outcome = Outcome(call)
     method = METHODS.get(call.path)
+    options: dict[str, Any] = {"metadata": call.metadata, "timeout": _TIMEOUT_S}
     try:
-        if method is None or not method.server_streaming:
-            (data,) = call.messages
-            unary = channel.unary_unary(call.path)
-            outcome.answers.append(await unary(data, metadata=call.metadata, timeout=_TIMEOUT_S))
+        if len(call.messages) != 1:
+            await asyncio.to_thread(_exchange, stage.blocking, call, options, outcome.answers)
+        elif method is None or not method.server_streaming:
+            unary = stage.channel.unary_unary(call.path)
+            outcome.answers.append(await unary(call.messages[0], **options))
         else:
-            await _read(_stream(channel, call, method.client_streaming), call.reads, outcome.answers)
-    except grpc.aio.AioRpcError as error:
+            # The one message goes up with the end of all messages, also where more could follow.
+            stream = stage.channel.unary_stream(call.path)(call.messages[0], **options)
+            await _read(stream, call.reads, outcome.answers)
+    except grpc.RpcError as error:
         outcome.error = error
     return outcome
-
-
-def _stream(channel: grpc.aio.Channel, call: Call, both_ways: bool) -> Any:
-    options: dict[str, Any] = {"metadata": call.metadata, "timeout": _TIMEOUT_S}
-    if both_ways:
-        return channel.stream_stream(call.path)(_each(call.messages), **options)
-    (data,) = call.messages
-    return channel.unary_stream(call.path)(data, **options)
-
-
-async def _each(messages: Sequence[bytes]) -> AsyncIterator[bytes]:
-    for message in messages:
-        yield message
 
 
 async def _read(stream: Any, most: int | None, answers: list[bytes]) -> None:
@@ -83,3 +75,17 @@ async def _read(stream: Any, most: int | None, answers: list[bytes]) -> None:
             answers.append(answer)
     finally:
         stream.cancel()
+
+
+def _exchange(channel: grpc.Channel, call: Call, options: dict[str, Any], answers: list[bytes]) -> None:
+    """No message, or several, on a stream of both ways.
+
+    Blocking: a client of grpc.aio whose write meets the end of the stream makes up a status of
+    its own (INTERNAL) and never shows the server's.
+    """
+    stream = channel.stream_stream(call.path)(iter(call.messages), **options)
+    for answer in stream:
+        answers.append(answer)
+        if call.reads is not None and len(answers) >= call.reads:
+            stream.cancel()
+            return

@@ -2,8 +2,7 @@
 
 The law of this file: the stage is set through the API alone; who is where follows from its
 labels. The journal's keys are fixed, so names are the same in every run. A request written as
-plain data may name a table by ``@label``, a guest by ``&name``, and the code of the private
-table by ``#code``.
+plain data may name a table by ``@label``, its join code by ``#label``, and a guest by ``&name``.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from croupier_server.rpc.sign_in import house_token
 from croupier_server.settings import Settings
 from croupier_server.tokens import Tokens
 
-Metadata = tuple[tuple[str, str], ...]
+Metadata = tuple[tuple[str, str | bytes], ...]
 
 KEYS = {name: hashlib.sha256(name.encode()).digest() for name in ("id-key", "page-key", "token-key")}
 """The journal's keys."""
@@ -43,9 +42,9 @@ NONCE = bytes(range(16))
 
 PLAYERS = {"hidden_unders": 3, "doudizhu": 3, "basic_rummy": 2}
 OPTIONS: dict[str, dict[str, Any]] = {
-    "hidden_unders": {"hidden_unders": {"rounds": 20, "turn_limit": 60}},
-    "doudizhu": {"doudizhu": {"deals": 30}},
-    "basic_rummy": {"basic_rummy": {"points": 500, "turn_limit": 40}},
+    "hidden_unders": {"hidden_unders": {"rounds": 8, "turn_limit": 60}},
+    "doudizhu": {"doudizhu": {"deals": 20}},
+    "basic_rummy": {"basic_rummy": {"points": 300, "turn_limit": 40}},
 }
 """Long games of short deals."""
 
@@ -85,9 +84,11 @@ class Stage:
     """The guests and tables of one server, over a channel to it."""
 
     channel: grpc.aio.Channel
+    blocking: grpc.Channel
+    """Another channel, for those who wait in threads."""
     guests: dict[str, Guest] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
-    code: str = ""
+    codes: dict[str, str] = field(default_factory=dict)
 
     # --- calls --------------------------------------------------------------------------------
 
@@ -118,7 +119,9 @@ class Stage:
             return self.tables[plain[1:]]
         if isinstance(plain, str) and plain.startswith("&"):
             return self.guests[plain[1:]].name
-        return self.code if plain == "#code" else plain
+        if isinstance(plain, str) and plain.startswith("#"):
+            return self.codes[plain[1:]]
+        return plain
 
     # --- setting ------------------------------------------------------------------------------
 
@@ -134,7 +137,7 @@ class Stage:
         request = {"game": game, "request_id": label, **fields}
         table = (await self.ask("CreateTable", creator, request)).table
         self.tables[label] = table.name
-        self.code = table.join_code or self.code
+        self.codes[label] = table.join_code
 
     async def start(self, label: str, game: str, names: Iterable[str], **fields: Any) -> None:
         """A table where these guests play a long game, in turn order."""
@@ -142,7 +145,7 @@ class Stage:
         options = {"players": PLAYERS[game], "options": OPTIONS[game], **fields}
         await self.open(label, seated[0], game, **options)
         for name in seated:
-            await self.ask("JoinTable", name, {"name": f"@{label}", "join_code": self.code})
+            await self.ask("JoinTable", name, {"name": f"@{label}", "join_code": f"#{label}"})
 
     async def set(self) -> None:
         """Guests ann, bob and cat play a table of each game; zoe sits nowhere. And other tables."""
@@ -223,10 +226,11 @@ async def serving_stage(settings: Settings) -> AsyncIterator[Served]:
     await server.start()
     try:
         async with grpc.aio.insecure_channel(address) as channel:
-            served = Served(Stage(channel), journal, parts)
-            await served.stage.set()
-            await with_odd_tokens(served)
-            yield served
+            with grpc.insecure_channel(address) as blocking:
+                served = Served(Stage(channel, blocking), journal, parts)
+                await served.stage.set()
+                await with_odd_tokens(served)
+                yield served
     finally:
         await server.stop()
         await parts.stop()

@@ -1,7 +1,8 @@
 """A server core in one process, without a transport, in a time that the test moves.
 
 The law of this file: nothing here sleeps. A test waits for what is sent, or lets other tasks
-have their turns; time passes when ``pass_time`` is called.
+have their turns; time passes when ``pass_time`` is called. Seeds, and so the cards, are the same
+in every run.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import random
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
+from unittest import mock
 
 import pytest
 
@@ -125,16 +127,20 @@ class Room(Replica):
 
     def __init__(self, **settings: Any) -> None:
         self.now_s = 0
+        self._seeds = mock.patch("secrets.token_bytes", random.Random(0).randbytes)
         steady_ns = lambda: self.now_s * 1_000_000_000  # noqa: E731
         self.journal = RoughJournal(Clock(lambda: steady_ns() + START_S * 1_000_000_000, steady_ns))
         self.settings = Settings(**settings)
         super().__init__(self.journal, self.settings, lambda: self.now_s)
 
     async def open(self) -> None:
-        """Set the clock; deadlines fire when ``fire`` is called, tables go when ``evict`` is."""
+        """Set the clock; deadlines fire when time passes, tables go when ``tables.evict`` is called."""
+        self._seeds.start()
         await self.clock.refresh()
 
     async def close(self) -> None:
+        """Let go of all."""
+        self._seeds.stop()
         await self.tables.stop()
         self.feeds.stop()
 

@@ -147,6 +147,7 @@ async def test_an_invitation_opens_a_private_table(room: Room) -> None:
 async def test_pages_hold_still_while_tables_come_and_go(room: Room) -> None:
     names = [await room.create(who=guest(n)) for n in range(6)]
     first = await room.service.list_tables(pb.ListTablesRequest(page_size=2), NOBODY)
+    room.now_s += 1
     await room.create(who=guest(7))
     await room.join(names[0], guest(1))
     again = pb.ListTablesRequest(page_size=2, page_token=first.next_page_token)

@@ -8,7 +8,7 @@ table must agree on all that everybody may see, and the table's record on every 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -95,11 +95,16 @@ def _public(event: tables_pb2.TableEvent) -> tables_pb2.TableEvent:
     return shown
 
 
-async def play(seat: croupier.Seat, ledger: Ledger, bot: croupier.Bot) -> None:
-    """Play a seat to the end of its table; every refusal fails the test."""
+async def play(
+    seat: croupier.Seat,
+    ledger: Ledger,
+    bot: croupier.Bot,
+    leaves: Callable[[croupier.Turn], bool] = lambda _: False,
+) -> None:
+    """Play a seat to the end of its table, but for turns that it ``leaves``; a refusal fails the test."""
     async for event in seat:
         ledger.note(event)
-        if isinstance(event, croupier.Turn):
+        if isinstance(event, croupier.Turn) and not leaves(event):
             legal = await seat.legal_moves() if event.truncated else event.legal_moves
             text = bot.choose(event.view or {}, legal)
             assert isinstance(text, str)
@@ -131,22 +136,19 @@ async def play_game(
     level: str = "easy",
     spectators: Iterable[croupier.Client] = (),
     steps: Steps | None = None,
-    **table_options: Any,
 ) -> list[Ledger]:
-    """Open a table for these players and play it to its end; the ledgers, spectators' last."""
-    players = len(seated)
-    table = await seated[0].create_table(game, players=players, options=options, **table_options)
-    tasks, ledgers = [], []
+    """Open a table for these players and play it to its end; the ledgers, spectators' first."""
+    table = await seated[0].create_table(game, players=len(seated), options=options)
+    ledgers = []
     async with asyncio.TaskGroup() as group:
         for client in spectators:
             ledgers.append(Ledger(table.name, None, steps))
             watch = await client.watch(table.name, after_seq=0)
-            tasks.append(group.create_task(look_on(watch, ledgers[-1])))
+            group.create_task(look_on(watch, ledgers[-1]))
         for number, client in enumerate(seated):
             seat = await client.join(table.name, after_seq=0)
             ledgers.append(Ledger(table.name, seat.number, steps))
-            bot = make_bot(game, level, number)
-            tasks.append(group.create_task(play(seat, ledgers[-1], bot)))
+            group.create_task(play(seat, ledgers[-1], make_bot(game, level, number)))
     return ledgers
 
 

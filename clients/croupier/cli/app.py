@@ -5,6 +5,7 @@ The law of this file: ``_COMMANDS`` is the one list of commands; exit codes are 
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -51,6 +52,9 @@ def _application() -> Any:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and give its exit code: 0, 1, 2 or 130."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = _application().main(list(arguments), prog_name="croupier", standalone_mode=False)
         sys.stdout.flush()

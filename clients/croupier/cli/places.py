@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from croupier.cli.output import Failed
+
 _MODE = 0o700
 
 
@@ -27,5 +29,8 @@ def _directory(variable: str, fallback: str) -> Path:
     # The specification has relative paths ignored.
     base = Path(given) if Path(given).is_absolute() else Path.home() / fallback
     path = base / "croupier"
-    path.mkdir(parents=True, exist_ok=True, mode=_MODE)
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=_MODE)
+    except OSError as error:
+        raise Failed(f"{path} cannot be made: {error.strerror}; {variable} says where instead") from None
     return path

@@ -7,6 +7,7 @@ who plays (a person, or with ``--json`` a program); the game itself goes on in `
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -28,8 +29,8 @@ from croupier.cli.playing.lines import Lines
 from croupier.cli.playing.person import Person
 from croupier.cli.playing.program import Program
 from croupier.cli.playing.sitting import Sitting
-from croupier.cli.rules import rules_of_table
-from croupier.cli.server import JsonFlag
+from croupier.cli.rules import show_rules_of
+from croupier.cli.server import JsonFlag, table_name
 from croupier_games import GAMES
 from croupier_games.records import format_record
 
@@ -61,6 +62,7 @@ def play(
     pause = shown.pause()
     ink = pen(ascii_only=shown.ascii_only, four_colour=shown.four_colour)
     prompt = is_terminal(sys.stdin)
+    _check_record(record)
     if choice.opens_one():
         place = _new_place(at, _new_table(choice, options, game, name), seed, keep=not json)
     elif choice.is_about_a_new_one() or options.given:
@@ -73,15 +75,23 @@ def play(
     def talk_at(sitting: Sitting) -> Person | Program:
         if json:
             return Program(sitting)
-        return Person(sitting, ink, pause=pause, prompt=prompt, rules=rules_of_table)
+        return Person(sitting, ink, pause=pause, prompt=prompt, rules=show_rules_of)
 
     return asyncio.run(_spend(place, talk_at, record))
+
+
+def _check_record(path: Path | None) -> None:
+    """Raises ``Failed`` when a record could not be added there in the end."""
+    if path is not None and not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise Failed(f"{path} cannot be written")
 
 
 def _new_table(choice: TableChoice, options: GameOptions, game: str | None, name: str) -> NewTable:
     """The table that was asked for. Raises ``Misused``."""
     if game is None:
         raise Misused(f"which game? One of {', '.join(GAMES)}")
+    if choice.join_code:
+        raise Misused("--join-code needs --table")
     rules, others = game_called(game), list(choice.vs or ())
     players = choice.players or max(rules.default_players, len(others) + 1)
     resolved = options.resolved(rules, players)
@@ -111,15 +121,15 @@ def _new_place(at: PlayServer, new: NewTable, seed: str | None, *, keep: bool) -
 
 def _known_place(at: PlayServer, choice: TableChoice, name: str, *, keep: bool) -> Place:
     """A table that there is, or a game that was left."""
-    address = at.address()
-    keeping = take_up(choice.table, "" if address is None else address.server)
+    address, table = at.address(), table_name(choice.table)
+    keeping = take_up(table, "" if address is None else address.server)
     if keeping is not None:
         return arriving.coming_back(keeping)
     if choice.resume:
-        raise Failed(f"there is no game to come back to{' at ' + choice.table if choice.table else ''}")
+        raise Failed(f"there is no game to come back to{' at ' + table if table else ''}")
     if address is None:
         raise Misused("--table needs --server, or --resume for a game that you left")
-    return arriving.at_table(address, choice.table, choice.join_code, name, keep=keep)
+    return arriving.at_table(address, table, choice.join_code, name, keep=keep)
 
 
 async def _spend(place: Place, talk_at: Callable[[Sitting], Person | Program], record: Path | None) -> int:
@@ -160,6 +170,6 @@ async def _keep_record(sitting: Sitting, talk: Person | Program, path: Path | No
         note(f"no record: {error}")
         return path is None
     if isinstance(talk, Person):
-        say("The deals follow from the seed that was promised before the first card.")
+        talk.say(talk.pen.wrap(sitting.proof))
         say(f"croupier verify {path} checks the record." if path else "--record FILE keeps a record.")
     return True

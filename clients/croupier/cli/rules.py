@@ -35,13 +35,19 @@ def rules(
         facts = {"game": rules.name, "players": seats, "options": resolved}
         written = {"language": text.language, "title": text.title, "markdown": text.markdown}
         emit({"event": "rules", **facts, **written})
-    elif is_terminal(sys.stdout):
-        Console(width=width(sys.stdout)).print(Markdown(text.markdown))
     else:
-        say(text.markdown.rstrip("\n"))
+        show(text.markdown)
     return 0
 
 
-def rules_of_table(table: dict[str, Any]) -> str:
-    """The rules of the game at a table (see ``playing.sitting``), in English, as plain Markdown."""
-    return rules_text(table["game"], table["options"], len(table["seats"])).markdown
+def show(markdown: str) -> None:
+    """Print Markdown: laid out at a terminal, as it is elsewhere."""
+    if is_terminal(sys.stdout):
+        Console(width=width(sys.stdout)).print(Markdown(markdown))
+    else:
+        say(markdown.rstrip("\n"))
+
+
+def show_rules_of(table: dict[str, Any]) -> None:
+    """Print the rules of the game at a table (see ``playing.sitting``), in English."""
+    show(rules_text(table["game"], table["options"], len(table["seats"])).markdown)

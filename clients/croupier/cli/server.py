@@ -74,6 +74,11 @@ class ServerAddress(Group):
             raise Failed(f"{self.tls_ca} cannot be read: {error.strerror}") from None
 
 
+def table_name(text: str) -> str:
+    """``tables/ID`` of it or of the bare ID."""
+    return text if not text or text.startswith("tables/") else f"tables/{text}"
+
+
 def token_given() -> str:
     """The token of the environment; empty: none."""
     return os.environ.get(TOKEN_VARIABLE, "").strip()

@@ -19,7 +19,7 @@ from croupier.cli.playing.kept import token_left_at
 from croupier.cli.playing.narrator import Narrator
 from croupier.cli.playing.online import plain_event, plain_table
 from croupier.cli.playing.sitting import Plain
-from croupier.cli.server import LONG_PATIENCE, JsonFlag, ServerAddress, token_given
+from croupier.cli.server import LONG_PATIENCE, JsonFlag, ServerAddress, table_name, token_given
 
 
 def watch(
@@ -38,7 +38,7 @@ def watch(
 ) -> int:
     """Watch a table until it has ended."""
     narrator = None if json else Narrator(pen(ascii_only=ascii_only, four_colour=four_colour))
-    return asyncio.run(_watch(at, table, join_code, after_seq, narrator))
+    return asyncio.run(_watch(at, table_name(table), join_code, after_seq, narrator))
 
 
 async def _watch(

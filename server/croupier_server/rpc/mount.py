@@ -39,6 +39,9 @@ Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 _LARGE_ANSWERS: Final = frozenset({"croupier.v1.TableService.GetRecord"})
 _WORD_STARTS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
+_LONGEST_TABLE: Final = 40
+"""How much of what a caller took for a table's name is logged; names are shorter."""
+
 _NOBODY: Final = Caller()
 _FAULT: Final = "SERVER_FAULT"
 
@@ -240,13 +243,16 @@ class _Call:
         self._method.metrics.called(self._method.name, code, seconds)
         if refusal is not None:
             if refusal.reason != _FAULT:  # that one has been logged where the error was known
-                facts = {"reason": refusal.reason, "why": refusal.message}
+                # What the rules say about a move may name cards: their one word for it must do.
+                why = refusal.facts.get("rule_reason", refusal.message)
+                facts = {"reason": refusal.reason, "why": why}
                 log.info("call.refused", code=code, table=self._table(), ms=_ms(seconds), **facts)
         elif logs.debug_on and self._method.access is not Access.PROBE:
             log.debug("call.done", code=code, table=self._table(), ms=_ms(seconds))
 
     def _table(self) -> str | None:
-        return None if self.request is None else self._method.table_of(self.request)
+        table = None if self.request is None else self._method.table_of(self.request)
+        return table and table[:_LONGEST_TABLE]
 
 
 async def _abort(context: Context, refusal: Refusal, language: str) -> NoReturn:

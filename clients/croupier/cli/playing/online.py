@@ -25,6 +25,8 @@ _STATES: Final = {
 class OnlineSitting:
     """A ``Sitting`` at a seat of a server's table."""
 
+    proof = "The deals follow from the seed that was promised before the first card."
+
     def __init__(self, seat: croupier.Seat) -> None:
         self._seat: Final = seat
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from croupier.cli.look import Menu, NotUnderstood, Pen, read_move
+from croupier.cli.look.base import counted
 from croupier.cli.output import say, write
 from croupier.cli.playing.narrator import Narrator
 from croupier.cli.playing.sitting import Plain, Refused, Sitting
@@ -33,12 +34,12 @@ _PROMPT: Final = "> "
 class Person(Narrator):
     """A ``Talk`` with a person; ``starved`` when the lines ended before the game.
 
-    ``prompt`` is True where somebody types, False where the lines are ready; ``rules`` makes the
-    text of the rules from a table.
+    ``prompt`` is True where somebody types, False where the lines are ready; ``rules`` shows the
+    rules of a table.
     """
 
     def __init__(
-        self, sitting: Sitting, pen: Pen, *, pause: float, prompt: bool, rules: Callable[[Plain], str]
+        self, sitting: Sitting, pen: Pen, *, pause: float, prompt: bool, rules: Callable[[Plain], None]
     ) -> None:
         super().__init__(pen, pause=pause)
         self.starved = False
@@ -72,7 +73,8 @@ class Person(Narrator):
         self._turn, self._menu = turn, Menu(self.look, turn["legal"])
         # What has not changed since one's own last move is not said again.
         table = [] if self._goes_on else ["", *self.look.table(turn["view"])]
-        self.say([*table, *self.look.hand(turn["view"]["hand"]), *self._menu.lines()])
+        clock = [f"You have {counted(s, 'second')}."] if (s := self.table["move_seconds"]) else []
+        self.say([*table, *self.look.hand(turn["view"]["hand"]), *self._menu.lines(), *clock])
 
     # --- what is typed --------------------------------------------------------------------------
 
@@ -89,7 +91,7 @@ class Person(Narrator):
             case "?" | "help":
                 self.say(_HELP)
             case "rules":
-                self.say([self._rules(self.table)])
+                self._rules(self.table)
             case "hand" | "table" | "moves" | "more" | "":
                 self.say(self._again(word.lower(), rest.strip()))
             case _:

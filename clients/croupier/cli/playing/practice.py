@@ -32,6 +32,7 @@ class PracticeSitting:
     def __init__(
         self, game: Game[Any, Any], options: Options, levels: Sequence[str], seed: str, name: str
     ) -> None:
+        self.proof: Final = f"The cards followed from your seed, {seed}."
         self._names: Final = [name, *_bot_names(levels)]
         self._levels: Final = ["", *levels]
         self._rules: Final = game

@@ -31,6 +31,10 @@ class Refused(Exception):
 class Sitting(Protocol):
     """One seat of one table, until its end."""
 
+    @property
+    def proof(self) -> str:
+        """What is known of where the cards came from, in a sentence, once ``record`` was given."""
+
     def events(self) -> AsyncIterator[Plain]:
         """The events, a snapshot first, until the table has ended."""
 
