@@ -16,48 +16,71 @@ The law of this package: what is here is public, everything else may change. It 
 protobuf alone; nothing of the server is imported.
 """
 
-from croupier.client import Client, Game, Table, connect
-from croupier.codec import to_plain as plain
-from croupier.errors import (
-    AlreadySeated,
-    BrokenPromise,
-    ConnectionLost,
-    Error,
-    GameOver,
-    IllegalMove,
-    InvalidRequest,
-    LimitReached,
-    MalformedMove,
-    NotFound,
-    NotYourTurn,
-    PermissionDenied,
-    SeatTaken,
-    ServerFault,
-    StaleMove,
-    TableFull,
-    Unauthenticated,
-    Unavailable,
-    WrongState,
-)
-from croupier.events import (
-    Created,
-    Dealt,
-    Ended,
-    Event,
-    Filled,
-    Moved,
-    Presence,
-    SeatChanged,
-    Snapshot,
-    Step,
-    Turn,
-    Unseen,
-)
-from croupier.inbox import InboxItem
-from croupier.invitations import serve_invitations
-from croupier.retry import Backoff
-from croupier.runner import Bot, BotFault, Outcome, play_bot
-from croupier.seat import Seat, Watch
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from croupier.client import Client, Game, Table, connect
+    from croupier.codec import to_plain as plain
+    from croupier.errors import (
+        AlreadySeated,
+        BrokenPromise,
+        ConnectionLost,
+        Error,
+        GameOver,
+        IllegalMove,
+        InvalidRequest,
+        LimitReached,
+        MalformedMove,
+        NotFound,
+        NotYourTurn,
+        PermissionDenied,
+        SeatTaken,
+        ServerFault,
+        StaleMove,
+        TableFull,
+        Unauthenticated,
+        Unavailable,
+        WrongState,
+    )
+    from croupier.events import (
+        Created,
+        Dealt,
+        Ended,
+        Event,
+        Filled,
+        Moved,
+        Presence,
+        SeatChanged,
+        Snapshot,
+        Step,
+        Turn,
+        Unseen,
+    )
+    from croupier.inbox import InboxItem
+    from croupier.invitations import serve_invitations
+    from croupier.retry import Backoff
+    from croupier.runner import Bot, BotFault, Outcome, play_bot
+    from croupier.seat import Seat, Watch
+
+_HOMES: Final = {
+    "client": "Client Game Table connect",
+    "errors": (
+        "AlreadySeated BrokenPromise ConnectionLost Error GameOver IllegalMove InvalidRequest "
+        "LimitReached MalformedMove NotFound NotYourTurn PermissionDenied SeatTaken ServerFault "
+        "StaleMove TableFull Unauthenticated Unavailable WrongState"
+    ),
+    "events": ("Created Dealt Ended Event Filled Moved Presence SeatChanged Snapshot Step Turn Unseen"),
+    "inbox": "InboxItem",
+    "invitations": "serve_invitations",
+    "retry": "Backoff",
+    "runner": "Bot BotFault Outcome play_bot",
+    "seat": "Seat Watch",
+}
+"""The public names by the module that they live in; a module is imported when it is asked for."""
+
+_HOME: Final = {name: (module, name) for module, names in _HOMES.items() for name in names.split()}
+_HOME["plain"] = ("codec", "to_plain")
 
 __all__ = [
     "AlreadySeated",
@@ -106,3 +129,11 @@ __all__ = [
     "play_bot",
     "serve_invitations",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, inner = _HOME[name]
+    value = globals()[name] = getattr(import_module(f"croupier.{module}"), inner)
+    return value

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -92,33 +92,47 @@ def fields_of(descriptor: Descriptor, plain: Mapping[str, Any]) -> dict[str, Any
     return fields
 
 
+class _Reader(NamedTuple):
+    """How one field is read: ``read`` makes a value plain (None: it is already)."""
+
+    name: str
+    repeated: bool
+    read: Callable[[Any], Any] | None
+    presence: bool
+    real_oneof: bool
+
+
 @cache
-def _fields(descriptor: Descriptor) -> tuple[FieldDescriptor, ...]:
-    return tuple(cast("list[FieldDescriptor]", descriptor.fields))
+def _readers(descriptor: Descriptor) -> tuple[_Reader, ...]:
+    fields = cast("list[FieldDescriptor]", descriptor.fields)
+    return tuple(
+        _Reader(f.name, f.is_repeated, _value_reader(f), f.has_presence, _is_real_oneof(f)) for f in fields
+    )
+
+
+def _value_reader(field: FieldDescriptor) -> Callable[[Any], Any] | None:
+    if field.message_type is not None:
+        return to_plain
+    if field.enum_type is not None:
+        names = _enum_names(field.enum_type)
+        return lambda value: names.get(value, "unspecified")
+    return None
 
 
 def to_plain(message: Message) -> Plain:
     """A message as plain data, with every field there (of a oneof, only the set one)."""
     plain: Plain = {}
-    for field in _fields(message.DESCRIPTOR):
-        name = field.name
-        value = getattr(message, name)
-        if field.is_repeated:
-            plain[name] = [_plain_value(field, v) for v in value]
-        elif field.has_presence and not message.HasField(name):
-            if not _is_real_oneof(field):
+    for name, repeated, read, presence, real_oneof in _readers(message.DESCRIPTOR):
+        if presence and not message.HasField(name):
+            if not real_oneof:
                 plain[name] = None
+            continue
+        value = getattr(message, name)
+        if repeated:
+            plain[name] = list(value) if read is None else [read(v) for v in value]
         else:
-            plain[name] = _plain_value(field, value)
+            plain[name] = value if read is None else read(value)
     return plain
-
-
-def _plain_value(field: FieldDescriptor, value: Any) -> Any:
-    if field.message_type is not None:
-        return to_plain(value)
-    if field.enum_type is not None:
-        return _enum_names(field.enum_type).get(value, "unspecified")
-    return value
 
 
 def view_message(game: str, view: Mapping[str, Any]) -> games_pb2.GameView:

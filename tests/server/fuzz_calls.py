@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -301,8 +302,19 @@ _WRONG: list[dict[str, Any]] = [
 ]
 
 
-def batches(stage: Stage, labels: Sequence[str], facts: Known, size: int) -> st.SearchStrategy[list[Call]]:
-    """So many calls at once; every tenth or so from a seat at one of the games in progress."""
+@dataclass(frozen=True)
+class Turn:
+    """A legal move at a game of PLAYING, by its number; which one that is shows when it is made."""
+
+    label: str
+    number: int
+
+
+def batches(
+    stage: Stage, labels: Sequence[str], facts: Known, size: int
+) -> st.SearchStrategy[list[Call | Turn]]:
+    """So many calls at once; some are moves at games in progress, wrong ones and right ones."""
     usual = any_calls(stage, Requests(facts))
-    call = st.integers(0, 9).flatmap(lambda n: intrusions(stage, labels) if n == 9 else usual)
-    return st.lists(call, min_size=size, max_size=size)
+    turns = st.builds(Turn, st.sampled_from([f"their {game}" for game in GAMES]), st.integers(0, 99))
+    kinds = st.sampled_from([usual] * 8 + [intrusions(stage, labels), turns])
+    return st.lists(kinds.flatmap(lambda kind: kind), min_size=size, max_size=size)

@@ -18,7 +18,7 @@ _TIMEOUT_S = 60
 """A call that is not over by then ends with a status that no refusal has, and the test fails."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Call:
     """A method's path, the messages that go up, and the metadata with them.
 
@@ -33,7 +33,10 @@ class Call:
 
     def __repr__(self) -> str:
         shown = [m if len(m) < 90 else m[:90] + b"... %d bytes" % len(m) for m in self.messages]
-        return f"Call({self.path!r}, {shown!r}, {str(self.metadata)[:90]}, reads={self.reads})"
+        return f"Call({self.path!r}, {shown}, {str(self.metadata)[:90]}, reads={self.reads})"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))  # hypothesis would write out all the bytes
 
 
 @dataclass

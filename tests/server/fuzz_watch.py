@@ -21,7 +21,7 @@ from croupier_server.journal import Stored
 from server.fuzz_calls import SEATED
 from server.fuzz_send import Outcome
 from server.fuzz_stage import Guest, Served, path_of
-from server.refusals import seen, seen_in
+from server.refusals import seen_in, status_of
 
 UNWELL = frozenset(
     {"SERVER_FAULT", "JOURNAL_UNAVAILABLE", "OUTCOME_UNKNOWN", "TABLE_UNREADABLE", "DEADLINE_EXCEEDED"}
@@ -37,8 +37,9 @@ _STREAMS: dict[str, type[pb.WatchTableResponse | pb.PlayResponse]] = {
 }
 
 
-def check_refusal(reason: str, status: status_pb2.Status) -> None:
-    """A refusal is one of the table's, with its code, small, and tells nothing of the program."""
+def check_refusal(status: status_pb2.Status) -> str:
+    """A refusal is one of the table's, with its code, small, and tells nothing of the program; its reason."""
+    reason = seen_in(status).reason
     assert reason in REASONS
     assert reason not in UNWELL
     assert REASONS[reason].code.value[0] == status.code
@@ -46,20 +47,16 @@ def check_refusal(reason: str, status: status_pb2.Status) -> None:
     assert len(data) < MOST_BYTES
     assert b"Traceback" not in data
     assert b"/croupier_" not in data
+    return reason
 
 
 def check_outcome(outcome: Outcome) -> str:
-    """Check a call's answers; its reason, or ``OK``."""
-    for status in refused_in_band(outcome):
-        check_refusal(seen_in(status).reason, status)
+    """Check how a call ended; its reason, or ``OK``."""
     error = outcome.error
     if error is None:
         return "OK"
     assert error.code() not in (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN), error
-    reason = seen(error).reason
-    trailing = dict(error.trailing_metadata() or ())
-    check_refusal(reason, status_pb2.Status.FromString(bytes(trailing["grpc-status-details-bin"])))
-    return reason
+    return check_refusal(status_of(error))
 
 
 def refused_in_band(outcome: Outcome) -> Iterator[status_pb2.Status]:
@@ -92,6 +89,9 @@ class Games:
         self._made: set[tuple[str, str]] = set()
         self._chance = random.Random(0)
         self.moves = 0
+        for name in self._names:
+            for stored in self._new(name):
+                self._told[name].fold(stored)
 
     async def play_on(self, moves: int) -> bool:
         """So many moves in each game that has not ended; False when all have."""
@@ -117,12 +117,6 @@ class Games:
 
     def _holder(self, state: TableState, seat: int) -> Guest:
         return self._players[state.seats[seat].player]
-
-    def begin(self) -> None:
-        """Take in what was before the first move."""
-        for name in self._names:
-            for stored in self._new(name):
-                self._told[name].fold(stored)
 
     def _new(self, name: str) -> list[Stored]:
         after = self._told[name].seq

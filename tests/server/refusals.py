@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import grpc
 from google.rpc import error_details_pb2, status_pb2
 
 
@@ -35,10 +34,15 @@ def seen_in(status: status_pb2.Status) -> Seen:
     return Seen(info.reason, dict(info.metadata), fields, localized.locale, localized.message)
 
 
-def seen(error: grpc.aio.AioRpcError) -> Seen:
-    """The details of a failed call, whose code and message agree with them."""
+def status_of(error: Any) -> status_pb2.Status:
+    """The status with its details of a failed call, whose code and message agree with it."""
     trailing = dict(error.trailing_metadata() or ())
     status = status_pb2.Status.FromString(trailing["grpc-status-details-bin"])
     assert status.code == error.code().value[0]
     assert status.message == error.details()
-    return seen_in(status)
+    return status
+
+
+def seen(error: Any) -> Seen:
+    """The details of a failed call."""
+    return seen_in(status_of(error))

@@ -31,7 +31,7 @@ async def forgetful() -> AsyncIterator[Room]:
 
 
 def listeners(room: Room) -> int:
-    return len(room.journal._listeners._streams._tell)
+    return sum(map(len, room.journal._listeners._streams._tell.values()))
 
 
 def alive() -> int:

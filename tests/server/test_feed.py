@@ -397,6 +397,7 @@ async def test_a_drain_asks_to_reconnect_and_ends_the_streams(room: Room) -> Non
     await room.some_move(name)
     for stream in (watch, play):
         assert (await stream.next()).reconnect.within.seconds == 3
+        assert not stream.seqs
         with refused("SERVER_DRAINING"):
             await stream.next()
     with refused("SERVER_DRAINING"):

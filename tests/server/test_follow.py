@@ -177,7 +177,8 @@ async def test_a_private_table_is_watched_by_those_inside(room: Room) -> None:
                 await room.watch(name, who, join_code=wrong).next()
     for who, given in ((guest(0), ""), (guest(1), ""), (NOBODY, code)):
         stream = room.watch(name, who, join_code=given)
-        await stream.until("snapshot")
+        shown = (await stream.until("snapshot")).snapshot.table.join_code
+        assert shown == (code if who == guest(1) else "")
         await stream.close()
     assert len((await room.tables.get(name)).followers) == 0
 
@@ -341,8 +342,14 @@ async def test_who_left_a_seat_sees_through_it_no_more(room: Room) -> None:
     assert (await room.state(name)).phase is Phase.PLAYING
 
 
-async def test_who_leaves_while_the_stream_begins_sees_nothing_through_the_seat(room: Room) -> None:
+@pytest.mark.parametrize("changes", [0, 20])
+async def test_who_leaves_while_the_stream_begins_sees_nothing_through_the_seat(
+    room: Room, changes: int
+) -> None:
     name = await room.create("doudizhu")
+    for _ in range(changes):
+        await room.join(name, guest(5))
+        await room.service.leave_table(pb.LeaveTableRequest(name=name), guest(5))
     await room.join(name, guest(0))
     stream = room.watch(name, guest(0), after_seq=0)
     opening = asyncio.create_task(stream.next())
@@ -352,8 +359,8 @@ async def test_who_leaves_while_the_stream_begins_sees_nothing_through_the_seat(
         await room.join(name, guest(number))
     await opening
     await stream.rest()
-    assert max(stream.seqs) <= 3
-    assert stream.of("ended")[0].code == 7
+    assert max(stream.seqs, default=0) <= 3 + 2 * changes
+    assert (stream.of("snapshot"), stream.updates[-1].ended.code) == ([], 7)
 
 
 async def test_a_second_subscription_of_a_seat_replaces_the_first(room: Room) -> None:
@@ -466,3 +473,15 @@ async def test_followers_of_a_table_that_becomes_unreadable_are_told(room: Room)
     assert live.of("ended")[0].code == 14
     with refused("TABLE_UNREADABLE"):
         await late.next()
+
+
+async def test_who_begins_to_follow_a_table_that_becomes_unreadable_is_told(room: Room) -> None:
+    name = await room.deal("basic_rummy")
+    await room.play_out(name, random.Random(1), moves=20)
+    stream = room.watch(name, guest(0), after_seq=0)
+    opening = asyncio.create_task(stream.rest())
+    await turns(1)
+    seq = (await room.state(name)).seq
+    await room.journal.append(Append(name, seq, (b"from the future",)))
+    with refused("TABLE_UNREADABLE"):
+        await opening

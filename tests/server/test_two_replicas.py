@@ -11,7 +11,7 @@ import pytest
 
 from croupier_games import GAMES
 from croupier_server.errors import Refusal
-from croupier_server.journal import Append, Cancel, Deliver, Journal, Stored
+from croupier_server.journal import Append, Cancel, Deliver, Journal, JournalUnavailable, Stored
 from server.room import Replica, Room, guest, holder, refused
 
 
@@ -24,16 +24,22 @@ class LateJournal:
         self._inner = inner
         self._late: list[tuple[Deliver, Sequence[Stored]]] = []
         self._holds = True
+        self.fails = False
+        self.forgets_to_answer = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
     async def append(self, batch: Append) -> None:
-        self._holds = False
+        if self.fails:
+            raise JournalUnavailable("nothing was stored")
+        self._holds = self.forgets_to_answer
         try:
             await self._inner.append(batch)
         finally:
             self._holds = True
+        if self.forgets_to_answer:
+            raise JournalUnavailable("the answer was lost")
 
     async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
         def hear(entries: Sequence[Stored]) -> None:
@@ -137,6 +143,25 @@ async def test_a_late_process_looks_again_before_it_refuses(room: Room, late: Re
         await late.move(name, holder(table, ((table.state.to_act or 0) + 1) % 3), "pass")
 
 
+async def test_an_entry_whose_answer_was_lost_is_taken_from_the_journal(room: Room, late: Replica) -> None:
+    name = await room.deal("doudizhu")
+    await late.tables.get(name)
+    cast("LateJournal", late.tables.journal).forgets_to_answer = True
+    seq = await room.some_move(name, through=late)
+    assert (await late.state(name)).seq == seq == 7
+
+
+async def test_an_entry_of_another_is_not_taken_for_ones_own(room: Room, late: Replica) -> None:
+    name = await room.deal("doudizhu")
+    table = await late.tables.get(name)
+    who = holder(table, table.state.to_act or 0)
+    await room.move(name, who, "bid 1", request_id="a")
+    cast("LateJournal", late.tables.journal).fails = True
+    with refused("JOURNAL_UNAVAILABLE"):
+        await late.move(name, who, "bid 2", request_id="b")
+    assert table.state.seq == 7
+
+
 async def test_what_is_heard_late_is_shown_once(room: Room, late: Replica) -> None:
     name = await room.deal(players=3)
     journal = cast("LateJournal", late.tables.journal)
@@ -163,8 +188,10 @@ async def test_what_is_read_early_is_shown_once(room: Room, late: Replica) -> No
     stream = late.watch(name, guest(0), after_seq=0)
     await stream.until("event", seq)
     cast("LateJournal", late.tables.journal).let_through()
-    await stream.until("event", seq + 3)
-    assert stream.seqs == list(range(1, seq + 4))
+    await room.play_out(name, random.Random(1), moves=1)
+    cast("LateJournal", late.tables.journal).let_through()
+    await stream.until("event", seq + 4)
+    assert stream.seqs == list(range(1, seq + 5))
     await stream.close()
 
 

@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+
 from system.processes import PATIENCE
 
 _LONGEST_LINE = 1 << 24

@@ -51,7 +51,8 @@ class HarmfulProxy:
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self.address = "127.0.0.1:%d" % self._server.sockets[0].getsockname()[1]
+        host, port = self._server.sockets[0].getsockname()
+        self.address = f"{host}:{port}"
         return self
 
     async def __aexit__(self, *_: object) -> None:

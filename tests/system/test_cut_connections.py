@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
-from system.players import Ledger, Steps, check_again, check_table, clients, play_game
-from system.processes import server_process
-from system.proxy import KINDS, HarmfulProxy
 
 from croupier import Backoff
 from croupier.v1 import tables_pb2, tables_pb2_grpc
+from system.players import Ledger, Steps, check_again, check_table, clients, play_game
+from system.processes import server_process
+from system.proxy import KINDS, HarmfulProxy
 
 SMALL_WINDOW = (("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 1024))
 """Options of a channel that takes in little more of a stream than its reader has asked for."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from system.commands import Command, command
-from system.processes import server_process
 
 from croupier_games import GAMES
+from system.commands import Command, command
+from system.processes import server_process
 
 
 async def events(running: Command) -> AsyncIterator[dict[str, Any]]:

@@ -13,10 +13,10 @@ import pytest
 import pytest_asyncio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
-from system.processes import ServerProcess, server_process
 
 from croupier.v1 import games_pb2, players_pb2, players_pb2_grpc, tables_pb2, tables_pb2_grpc
 from croupier_games import GAMES, records
+from system.processes import ServerProcess, server_process
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

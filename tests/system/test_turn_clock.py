@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from system.players import Ledger, check_table, clients, play
-from system.processes import server_process
-
 import croupier
 from croupier.bots import make_bot
 from croupier_games import GAMES
+from system.players import Ledger, check_table, clients, play
+from system.processes import server_process
 
 LEAST_SECONDS = 5
 
@@ -29,12 +28,13 @@ async def first_turn_left(seated: list[croupier.Client], game: str) -> list[Ledg
     table = await seated[0].create_table(game, players=3, move_seconds=LEAST_SECONDS)
     seats = [await client.join(table.name, after_seq=0) for client in seated]
     ledgers = [Ledger(table.name, seat.number) for seat in seats]
-    playing = [
-        play(seat, ledger, make_bot(game, "easy", seat.number), lambda _, told=ledger: not told.moves())
-        for seat, ledger in zip(seats, ledgers, strict=True)
-    ]
-    await asyncio.gather(*playing)
+    await asyncio.gather(*map(play_but_the_first_turn, seats, ledgers))
     return ledgers
+
+
+async def play_but_the_first_turn(seat: croupier.Seat, ledger: Ledger) -> None:
+    bot = make_bot(seat.game, "easy", seat.number)
+    await play(seat, ledger, bot, leaves=lambda _: not ledger.moves())
 
 
 def check_deadline(ledger: Ledger) -> None:

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from system.commands import command
-from system.players import Ledger, check_again, check_table, clients, play, play_game
-from system.processes import ServerProcess, server_process
 
 import croupier
 from croupier.bots import make_bot
 from croupier_games import GAMES
+from system.commands import command
+from system.players import Ledger, check_again, check_table, clients, play, play_game
+from system.processes import ServerProcess, server_process
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -78,7 +78,9 @@ async def test_bots_of_ones_own_take_invitations(server: ServerProcess, game: st
         serving = [
             asyncio.create_task(
                 croupier.serve_invitations(
-                    owner, lambda table, seat: make_bot(table.game, "easy", seat), on_outcome=outcomes.put_nowait
+                    owner,
+                    lambda table, seat: make_bot(table.game, "easy", seat),
+                    on_outcome=outcomes.put_nowait,
                 )
             )
             for owner in owners
@@ -99,7 +101,10 @@ async def test_bots_of_ones_own_take_invitations(server: ServerProcess, game: st
 
 async def test_the_bot_command_plays_where_it_is_invited(server: ServerProcess) -> None:
     at = ("--server", server.address)
-    async with command("bot", "basic_rummy", "easy", *at, "--json") as bot, clients(server.address, 1) as [host]:
+    async with (
+        command("bot", "basic_rummy", "easy", *at, "--json") as bot,
+        clients(server.address, 1) as [host],
+    ):
         ready = await bot.event()
         assert ready is not None
         for _ in range(2):

@@ -9,6 +9,7 @@ of the project.
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 
@@ -23,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if missing:
         sys.stderr.write(f"croupier: {' and '.join(missing)} missing; pip install 'croupier[cli]'\n")
         return 1
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # before gRPC is imported: its core writes to stderr
     from croupier.cli.app import run  # only now: it needs what is asked for above
 
     return run(sys.argv[1:] if arguments is None else arguments)
