@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SETUP := .venv/.installed
 
-.PHONY: setup play serve test check bench generate format picture lock clean
+.PHONY: setup play serve test check bench generate format picture clean
 
 setup: $(SETUP)
 
@@ -30,6 +30,7 @@ check: setup
 	$(BIN)/python protos/generate.py --check
 	$(BIN)/python protos/api_check.py
 	$(BIN)/python protos/errors_table.py --check
+	$(BIN)/python clients/picture.py --check
 
 bench: setup .venv-bench/.installed
 	PYTHONPATH=tests $(BIN)/python -m bench $(BENCH)
@@ -41,6 +42,9 @@ bench: setup .venv-bench/.installed
 
 generate: setup
 	$(BIN)/python protos/generate.py
+
+picture: setup
+	$(BIN)/python clients/picture.py
 
 format: setup
 	$(BIN)/ruff check --fix .

@@ -51,9 +51,12 @@ class Parts:
         await self.tables.stop()
 
 
-async def compose(journal: Journal, settings: Settings, drain: Drain, metrics: Metrics) -> Parts:
-    """All parts over a journal. Raises ``JournalError``."""
-    epoch = (await journal.key("epoch", secrets.token_hex(8).encode())).decode()
+async def compose(
+    journal: Journal, settings: Settings, drain: Drain, metrics: Metrics, *, restored: bool = False
+) -> Parts:
+    """All parts over a journal; ``restored`` begins a new epoch of it. Raises ``JournalError``."""
+    fresh = secrets.token_hex(8).encode()
+    epoch = (await journal.key("epoch", fresh, replace=restored)).decode()
     ids = Ids(await journal.key("id-key", secrets.token_bytes(_KEY_BYTES)))
     page_tokens = PageTokens(await journal.key("page-key", secrets.token_bytes(_KEY_BYTES)))
     tokens = await Tokens.load(journal, cache_size=settings.token_cache)

@@ -66,8 +66,12 @@ async def serving(
     metrics_listen: str | None = None,
     house_bots: int = 0,
     tls: Tls | None = None,
+    restored: bool = False,
 ) -> AsyncIterator[Serving]:
     """A server in this event loop for as long as the block lasts; leaving the block drains it.
+
+    ``restored`` says that the journal comes from a backup: clients that know later events are
+    told to forget them.
 
     Raises ``CannotServe`` when it cannot begin.
     """
@@ -76,7 +80,7 @@ async def serving(
             journal = await _journal(journal_url)
             opened.push_async_callback(journal.close)
             drain, metrics = Drain(), Metrics()
-            parts = await compose(journal, settings, drain, metrics)
+            parts = await compose(journal, settings, drain, metrics, restored=restored)
             server = RpcServer(parts.services, parts.tokens, settings, metrics)
             address = server.listen(listen, tls)
             bots = _house(house_bots, address if tls is None else server.listen_on_loopback(), parts)
@@ -139,6 +143,7 @@ async def serve(
     house_bots: int,
     ready: Ready,
     tls: Tls | None = None,
+    restored: bool = False,
 ) -> int:
     """Serve until SIGTERM or SIGINT, then drain; a second signal cuts the notice short.
 
@@ -151,7 +156,7 @@ async def serve(
         loop.add_signal_handler(number, told.put_nowait, number)
     places: dict[str, Any] = {"journal_url": journal_url, "listen": listen, "metrics_listen": metrics}
     try:
-        async with serving(settings, **places, house_bots=house_bots, tls=tls) as served:
+        async with serving(settings, **places, house_bots=house_bots, tls=tls, restored=restored) as served:
             log.info("serving", listen=served.address, journal=_shown(journal_url), version=release())
             ready(served.ready_line())
             first = await told.get()
@@ -178,6 +183,7 @@ def run(
     house_bots: int = 0,
     ready: Ready | None = None,
     tls: Tls | None = None,
+    restored: bool = False,
 ) -> int:
     """Serve in a loop of its own; the exit code, 1 with a line on stderr when it cannot begin.
 
@@ -188,7 +194,14 @@ def run(
     places: dict[str, Any] = {"journal_url": journal_url, "listen": listen, "metrics": metrics}
     try:
         return uvloop.run(
-            serve(settings, **places, house_bots=house_bots, ready=ready or write_ready, tls=tls)
+            serve(
+                settings,
+                **places,
+                house_bots=house_bots,
+                ready=ready or write_ready,
+                tls=tls,
+                restored=restored,
+            )
         )
     except CannotServe as error:
         sys.stderr.write(f"croupier: {error}\n")

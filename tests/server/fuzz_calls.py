@@ -313,8 +313,11 @@ class Turn:
 def batches(
     stage: Stage, labels: Sequence[str], facts: Known, size: int
 ) -> st.SearchStrategy[list[Call | Turn]]:
-    """So many calls at once; some are moves at games in progress, wrong ones and right ones."""
+    """So many calls at once, seldom fewer; some are moves at games in progress, wrong ones and right ones."""
     usual = any_calls(stage, Requests(facts))
     turns = st.builds(Turn, st.sampled_from([f"their {game}" for game in GAMES]), st.integers(0, 99))
-    kinds = st.sampled_from([usual] * 8 + [intrusions(stage, labels), turns])
-    return st.lists(kinds.flatmap(lambda kind: kind), min_size=size, max_size=size)
+    kinds: list[st.SearchStrategy[Any]] = [*[usual] * 8, intrusions(stage, labels), turns]
+    call = st.sampled_from(kinds).flatmap(lambda kind: kind)
+    # No two alike: hypothesis would also fill batches with copies of calls that it made before.
+    sizes = st.sampled_from([2, *[size] * 19])
+    return sizes.flatmap(lambda n: st.lists(call, min_size=n, max_size=n, unique=True))

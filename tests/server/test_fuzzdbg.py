@@ -41,6 +41,9 @@ SETTINGS = Settings(nonce_wait_s=3600, drain_grace_s=0.1, heartbeat_s=0.02, evic
 """Beats come often, so that whoever reads a stream never waits long; tables leave memory now and then."""
 
 
+U = set()
+T=[0.0]
+import time
 class Lines(io.StringIO):
     """Log lines, looked at as they are written: how many, the longest, and those that tell of a fault."""
 
@@ -87,14 +90,14 @@ class Fuzz:
         calls = batches(stage, IN_PROGRESS, known(stage, self._runner.run(page_tokens(self.served))), AT_ONCE)
 
         @settings(
-            max_examples=count // AT_ONCE,
+            max_examples=count // (AT_ONCE - 4),
             deadline=None,
             phases=phases,
             suppress_health_check=list(HealthCheck),
         )
         @given(calls)
         def nothing_is_disturbed(calls: list[Call | Turn]) -> None:
-            self._runner.run(self._send(calls))
+            t=time.time(); self._runner.run(self._send(calls)); T[0]+=time.time()-t
 
         nothing_is_disturbed()
 
@@ -112,7 +115,7 @@ class Fuzz:
             for status in refused_in_band(outcome):
                 check_refusal(status)
                 self.seen[method, seen_in(status).reason] += 1
-        self.calls += len(calls)
+        self.calls += len(calls); U.update(calls)
 
     async def _move(self, turn: Turn) -> Call:
         """The legal move that is meant; no move when the game is over."""
@@ -168,7 +171,7 @@ def test_nothing_that_is_sent_disturbs_the_server(lines: Lines) -> None:
     with under_fire(lines) as fuzz:
         fuzz.fire(CALLS)
         fuzz.finish()
-    print(sorted(fuzz.seen.items()), fuzz.games.moves)
+    print("UNIQUE", len(U), fuzz.calls, fuzz.games.moves, T)
     assert fuzz.calls >= CALLS
     assert {method for method, _ in fuzz.seen} >= {path.rpartition("/")[2] for path in METHODS}
     assert len({reason for _, reason in fuzz.seen}) > 25

@@ -209,3 +209,19 @@ async def test_a_certificate_that_is_not_there_is_said(certificate: Tls, tmp_pat
 )
 def test_the_house_reaches_the_server_by_loopback(address: str, reached: str) -> None:
     assert reachable_from_here(address) == reached
+
+
+async def test_a_restored_journal_begins_a_new_epoch(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path / 'tables.sqlite'}"
+    epochs = []
+    for restored in (False, False, True, False):
+        async with (
+            serving(Settings(), journal_url=url, restored=restored) as served,
+            grpc.aio.insecure_channel(served.address) as channel,
+        ):
+            info = await games_pb2_grpc.GameServiceStub(channel).GetServerInfo(
+                games_pb2.GetServerInfoRequest()
+            )
+            epochs.append(info.epoch)
+    first, second, third, fourth = epochs
+    assert first == second != third == fourth

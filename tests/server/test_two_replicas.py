@@ -205,3 +205,12 @@ async def test_a_number_ahead_of_a_late_process_is_no_reset(room: Room, late: Re
     await stream.until("event", seq + 2)
     assert (stream.seqs, stream.of("snapshot")) == ([seq + 1, seq + 2], [])
     await stream.close()
+
+
+async def test_a_late_process_fires_a_deadline_that_it_has_not_heard_of(room: Room, late: Replica) -> None:
+    name = await room.deal("doudizhu", move_seconds=20)
+    await late.tables.get(name)
+    await room.some_move(name)
+    room.now_s += 20
+    await late.tables.sweeper.fire_due()
+    assert len(await room.stored(name)) == 8

@@ -43,6 +43,10 @@ def serve(
     tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain (PEM); needs --tls-key.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="The certificate's key (PEM).")] = None,
     log_level: Annotated[str, typer.Option(help=f"One of {', '.join(_LOG_LEVELS)}.")] = "info",
+    restored: Annotated[
+        bool,
+        typer.Option("--restored", help="The journal comes from a backup: clients forget what it lacks."),
+    ] = False,
     stop_with_stdin: Annotated[bool, typer.Option("--stop-with-stdin", hidden=True)] = False,
     json: JsonFlag = False,
 ) -> int:
@@ -71,6 +75,7 @@ def serve(
         house_bots=house_bots,
         ready=emit if json else _say_ready,
         tls=None if tls_cert is None else server.Tls(tls_cert, tls_key),
+        restored=restored,
     )
     return code
 
