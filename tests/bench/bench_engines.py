@@ -11,7 +11,6 @@ import json
 import random
 import statistics
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -74,7 +73,10 @@ def peer(name: str, seconds: float, seed: int) -> float | None:
         return None
     script = Path(__file__).with_name("peers.py")
     done = subprocess.run(
-        [str(PEERS), str(script), name, str(seconds), str(seed)], stdout=subprocess.PIPE, text=True, check=True
+        [str(PEERS), str(script), name, str(seconds), str(seed)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
     return float(json.loads(done.stdout.splitlines()[-1])["games"])
 
@@ -104,4 +106,4 @@ def main(rounds: int = 3, seconds: float = 2.0) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -13,10 +13,10 @@ import asyncio
 import grpc
 import uvloop
 
-from croupier.v1 import tables_pb2
 from bench.bench_moves import croupier_server
 from bench.load import Player, Window, seat_table
 from bench.processes import resident_bytes
+from croupier.v1 import tables_pb2
 
 _SIZES = (1000, 5000)
 _PER_STREAM = 500

@@ -19,8 +19,8 @@ from typing import Any
 import grpc
 import uvloop
 
-from croupier.v1 import games_pb2, players_pb2, tables_pb2
 from bench.processes import cpu_seconds
+from croupier.v1 import games_pb2, players_pb2, tables_pb2
 
 Send = Callable[[Any], None]
 _TEXTS = [f"{r}{s}" for s in "CDHS" for r in "23456789TJQKA"] + ["BJ", "RJ"]
@@ -208,7 +208,9 @@ async def croupier(arguments: argparse.Namespace) -> dict[str, Any]:
     window = Window(arguments, arguments.tables)
     everyone: list[Player] = []
     for group in range(groups):
-        players = [Player(channels[(group * 3 + n) % len(channels)], f"load {group}.{n}", window) for n in range(3)]
+        players = [
+            Player(channels[(group * 3 + n) % len(channels)], f"load {group}.{n}", window) for n in range(3)
+        ]
         for player in players:
             await player.sign_in()
         for _ in range(arguments.per_stream):
@@ -266,7 +268,9 @@ async def _echo_stream(channel: grpc.aio.Channel, tables: list[str], member: int
                 if int(turn) == member:
                     window.count(sent[table])
                 elif (int(turn) + 1) % 3 == member:
-                    wait = sent.get(table, 0.0) + window.interval - time.perf_counter() if window.interval else 0
+                    wait = (
+                        sent.get(table, 0.0) + window.interval - time.perf_counter() if window.interval else 0
+                    )
                     following = _echo_message(table.decode(), member)
                     if wait > 0:
                         loop.call_later(wait, go, following)
@@ -282,7 +286,9 @@ def _echo_message(table: str, member: int) -> bytes:
 
 
 def _channel(address: str, number: int) -> grpc.aio.Channel:
-    return grpc.aio.insecure_channel(address, options=(("grpc.use_local_subchannel_pool", 1), ("bench.n", number)))
+    return grpc.aio.insecure_channel(
+        address, options=(("grpc.use_local_subchannel_pool", 1), ("bench.n", number))
+    )
 
 
 async def _measured(

@@ -11,7 +11,7 @@ import time
 
 def rlcard(rng):
     """RLCard's raw game, without its state encoding for agents' networks."""
-    from rlcard.games.doudizhu import Game  # noqa: PLC0415 - only in its environment
+    from rlcard.games.doudizhu import Game
 
     game = Game()
 
@@ -25,7 +25,7 @@ def rlcard(rng):
 
 def open_spiel(rng):
     """OpenSpiel's C++ game driven from Python."""
-    import pyspiel  # noqa: PLC0415 - only in its environment
+    import pyspiel
 
     game = pyspiel.load_game("dou_dizhu")
 

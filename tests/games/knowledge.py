@@ -13,10 +13,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from games.playing import AnyGame, Moment
-
 from croupier_games.cards import CARD_NUMBERS
 from croupier_games.game import Plain
+from games.playing import AnyGame, Moment
 
 Moments = Sequence[Moment]
 

@@ -6,11 +6,11 @@ import random
 from typing import Any
 
 import pytest
-from games.basic_rummy_positions import legal, play, position, refusal, shuffled_deal
 
 from croupier_games.basic_rummy import GAME
 from croupier_games.cards import CARD_TEXTS
 from croupier_games.game import InvalidDeal, InvalidOptions
+from games.basic_rummy_positions import legal, play, position, refusal, shuffled_deal
 
 
 def a_deal(players: int = 2, start: int = 0) -> dict[str, Any]:

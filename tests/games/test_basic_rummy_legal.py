@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations, permutations
 from typing import Any
 
-from games.basic_rummy_positions import CHOICES, position, random_game
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from croupier_games.basic_rummy.melds import ALL_MELDS, FITTING, mask_of
 from croupier_games.basic_rummy.state import MELD, TableMeld
 from croupier_games.cards import CARD_TEXTS
 from croupier_games.game import IllegalMove
+from games.basic_rummy_positions import CHOICES, position, random_game
 
 # Cards that often make melds: the ranks A 2 3 4 of all suits.
 LOW_CARDS = [card for card in range(52) if CARD_TEXTS[card][0] in "A234"]

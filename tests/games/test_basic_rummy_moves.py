@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from games.basic_rummy_positions import cards
 from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier_games.basic_rummy import GAME, Discard, Draw, LayOff, Meld, Move
 from croupier_games.game import MalformedMove
+from games.basic_rummy_positions import cards
 
 card_sets = st.lists(st.integers(0, 51), min_size=1, max_size=13, unique=True)
 moves = st.one_of(

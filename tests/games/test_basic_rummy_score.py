@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from games.basic_rummy_positions import mask, play, position
 
 from croupier_games.basic_rummy import GAME, State, zero_sum
 from croupier_games.basic_rummy.melds import value_of
+from games.basic_rummy_positions import mask, play, position
 
 
 def last_hand(state: State) -> dict[str, Any]:

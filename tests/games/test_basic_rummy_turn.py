@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from games.basic_rummy_positions import cards, legal, play, position, refusal
 
 from croupier_games.basic_rummy import GAME, Move, State
 from croupier_games.game import IllegalMove
+from games.basic_rummy_positions import cards, legal, play, position, refusal
 
 
 def test_rum5_a_turn_begins_with_the_top_of_stock_or_pile() -> None:

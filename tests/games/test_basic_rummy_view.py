@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from games.basic_rummy_positions import CHOICES, play, position, random_game, shuffled_deal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from croupier_games.basic_rummy import GAME, Discard, Draw, State
 from croupier_games.basic_rummy.melds import ALL_CARDS, mask_of, value_of
 from croupier_games.cards import CARD_NUMBERS
 from croupier_games.game import IllegalMove
+from games.basic_rummy_positions import CHOICES, play, position, random_game, shuffled_deal
 
 PROTO = (Path(__file__).parents[2] / "protos" / "croupier" / "v1" / "basic_rummy.proto").read_text()
 

@@ -7,14 +7,14 @@ import json
 from typing import Any
 
 import pytest
-from games.knowledge import ALL_CARDS, FACTS, KNOWN, POINTS, card_at, places
-from games.playing import AnyGame, Setup, play, sample, setups
 from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier_games import GAMES, UnknownGame, game_named
 from croupier_games.cards import CARD_TEXTS, parse_cards
 from croupier_games.game import Game, InvalidDeal, InvalidOptions, MalformedMove
+from games.knowledge import ALL_CARDS, FACTS, KNOWN, POINTS, card_at, places
+from games.playing import AnyGame, Setup, play, sample, setups
 
 MEMBERS = [name for name in {**vars(Game), **Game.__annotations__} if not name.startswith("_")]
 WORDS = ["overs", "play", "flip", "done", "bid", "pass", "draw", "meld", "layoff", "discard", "stock"]

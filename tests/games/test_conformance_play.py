@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from games.knowledge import ALL_CARDS, EXPECTED_SUM, FACTS, SUITED
-from games.playing import AnyGame, Setup, awaited, play, sample, setups
 
 from croupier_games.cards import format_cards
 from croupier_games.game import IllegalMove, MalformedMove
+from games.knowledge import ALL_CARDS, EXPECTED_SUM, FACTS, SUITED
+from games.playing import AnyGame, Setup, awaited, play, sample, setups
 
 every_setup = pytest.mark.parametrize("setup", setups(), ids=str)
 

@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable
 
 import pytest
-from games.messages import mismatches, pool_of_games
-from games.playing import AnyGame, Setup, play, sample, setups
 from google.protobuf.descriptor import Descriptor
 
 from croupier_games import GAMES
+from games.messages import mismatches, pool_of_games
+from games.playing import AnyGame, Setup, play, sample, setups
 
 Messages = Callable[[AnyGame, str], Descriptor]
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from vectors import make_dealing
 
 from croupier_games import GAMES
 from croupier_games.cards import fresh_deck
@@ -24,6 +23,7 @@ from croupier_games.dealing import (
     shuffled,
 )
 from croupier_games.game import Plain
+from vectors import make_dealing
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 SEED = bytes(32)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from games.doudizhu_positions import after, bits, dealt, effects, legal, some_deal
 
 from croupier_games.doudizhu import GAME, Bid, Pass, State
 from croupier_games.doudizhu.cardset import DECK
 from croupier_games.game import IllegalMove
+from games.doudizhu_positions import after, bits, dealt, effects, legal, some_deal
 
 ALL_PASS = ("pass", "pass", "pass")
 

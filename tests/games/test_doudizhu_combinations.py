@@ -6,10 +6,10 @@ from collections import Counter
 from itertools import combinations_with_replacement, pairwise
 
 import pytest
-from games.doudizhu_positions import RANKS, bits_of_ranks, ranks_of
 
 from croupier_games.doudizhu import classify
 from croupier_games.doudizhu.combinations import PLAYS
+from games.doudizhu_positions import RANKS, bits_of_ranks, ranks_of
 
 
 def name(ranks: str) -> str | None:

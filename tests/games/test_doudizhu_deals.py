@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from games.doudizhu_positions import after, dealt, some_deal
 
 from croupier_games.cards import fresh_deck
 from croupier_games.doudizhu import GAME
 from croupier_games.game import InvalidDeal, InvalidOptions
+from games.doudizhu_positions import after, dealt, some_deal
 
 
 def test_options_have_their_defaults() -> None:

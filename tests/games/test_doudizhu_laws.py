@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from games.doudizhu_positions import after, dealt, moments, playing, some_deal
 
 from croupier_games.doudizhu import GAME, State
 from croupier_games.doudizhu.cardset import DECK
 from croupier_games.doudizhu.state import BIDDING, NOBODY, landlord_of
+from games.doudizhu_positions import after, dealt, moments, playing, some_deal
 
 SEEDS = range(12)
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import compress, product
 
 import pytest
-from games.doudizhu_positions import after, bits, legal, playing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from croupier_games.doudizhu.cardset import BITS, RANK_TEXTS, counts_of, texts_o
 from croupier_games.doudizhu.combinations import PLAYS
 from croupier_games.doudizhu.legal import LegalPlays
 from croupier_games.game import IllegalMove
+from games.doudizhu_positions import after, bits, legal, playing
 
 CARDS = sorted(BITS)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from games.doudizhu_positions import after, effects, legal, playing
 
 from croupier_games.doudizhu import GAME, PASS, Play, State
 from croupier_games.doudizhu.cardset import bits_of
 from croupier_games.game import IllegalMove
+from games.doudizhu_positions import after, effects, legal, playing
 
 
 def refused(state: State, text: str) -> tuple[str, str]:

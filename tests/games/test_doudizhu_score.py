@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from games.doudizhu_positions import after, dealt, effects, playing, some_deal
 
 from croupier_games.doudizhu import GAME
+from games.doudizhu_positions import after, dealt, effects, playing, some_deal
 
 
 def test_ddz_25_the_deal_ends_when_a_hand_is_empty() -> None:

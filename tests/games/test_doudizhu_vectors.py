@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from games.doudizhu_positions import RANKS, bits, bits_of_ranks, ranks_of_bits
 
 from croupier_games.doudizhu import GAME, classify
 from croupier_games.doudizhu.cardset import RANK_TEXTS, lowest_suits
 from croupier_games.doudizhu.combinations import ROCKET
 from croupier_games.doudizhu.legal import LegalPlays
 from croupier_games.doudizhu.moves import PASS, Play
+from games.doudizhu_positions import RANKS, bits, bits_of_ranks, ranks_of_bits
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 TYPES = {"four+2singles": "four_singles", "four+2pairs": "four_pairs"}

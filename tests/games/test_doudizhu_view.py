@@ -6,12 +6,12 @@ import json
 import random
 
 import pytest
-from games.doudizhu_positions import after, dealt, effects, moments, playing, some_deal
 
 from croupier_games.doudizhu import GAME, Bid, Move, Play, State
 from croupier_games.doudizhu.cardset import BITS
 from croupier_games.doudizhu.state import NOBODY, landlord_of
 from croupier_games.game import IllegalMove
+from games.doudizhu_positions import after, dealt, effects, moments, playing, some_deal
 
 
 def test_a_seat_sees_its_own_hand_sorted() -> None:

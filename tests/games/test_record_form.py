@@ -7,13 +7,13 @@ import json
 from typing import Any
 
 import pytest
-from games.playing import Setup, play
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from croupier_games import GAMES
 from croupier_games.game import Plain
 from croupier_games.records import RecordError, format_record, parse_record, verify, verify_lines
+from games.playing import Setup, play
 
 SMALL = {name: play(Setup(name, 3)).record() for name in GAMES}
 HUGE = 10**4000

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from games.playing import Setup, play, setups
 
 from croupier_games import GAMES
 from croupier_games.game import Plain
@@ -23,6 +22,7 @@ from croupier_games.records import (
     verify,
     verify_lines,
 )
+from games.playing import Setup, play, setups
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 

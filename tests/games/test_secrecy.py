@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from games.knowledge import KNOWN, POINTS, Path, card_at, places
-from games.playing import AnyGame, Moment, Played, Setup, play, setups
 
 from croupier_games import GAMES
 from croupier_games.game import IllegalMove, Plain
+from games.knowledge import KNOWN, POINTS, Path, card_at, places
+from games.playing import AnyGame, Moment, Played, Setup, play, setups
 
 CUTS = 4
 """Moments looked at in each game, for every viewer."""

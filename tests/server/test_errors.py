@@ -10,7 +10,6 @@ import grpc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from server.refusals import seen_in
 
 from croupier_games.game import IllegalMove, InvalidOptions, MalformedMove
 from croupier_server import errors
@@ -25,6 +24,7 @@ from croupier_server.errors import (
 )
 from croupier_server.journal.base import JournalLocked, JournalUnavailable, QueueFull
 from croupier_server.refusal_texts import TRANSLATIONS
+from server.refusals import seen_in
 
 NEVER = {grpc.StatusCode.OK, grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL, grpc.StatusCode.CANCELLED}
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwbGF5ZXJzL3gifQ.c2lnbmF0dXJl"

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from server.journal_contract import Heard, OnEachJournal, batch, lobby_row
 
 from croupier_server.journal import (
     Append,
@@ -19,6 +18,7 @@ from croupier_server.journal import (
     SequenceConflict,
     Stored,
 )
+from server.journal_contract import Heard, OnEachJournal, batch, lobby_row
 
 WRITERS = 64
 

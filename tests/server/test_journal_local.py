@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from server.journal_contract import Heard, batch
 
 from croupier_server.journal import MemoryJournal, Stored
 from croupier_server.journal.local import Clock, Listeners
+from server.journal_contract import Heard, batch
 
 SECOND_NS = 10**9
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from server.journal_contract import STORES, Heard
 
 from croupier_server.journal import (
     KEEP,
@@ -23,6 +22,7 @@ from croupier_server.journal import (
     SequenceConflict,
     Stored,
 )
+from server.journal_contract import STORES, Heard
 
 STREAMS = ("tables/a", "tables/b", "tables/c")
 SUBJECTS = ("players/x", "players/y", "house")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from server.journal_contract import OnEachJournal, batch, lobby_row, put_rows
 
 from croupier_server.journal import Deadline, Journal, PageKey, Row, RowFilter
+from server.journal_contract import OnEachJournal, batch, lobby_row, put_rows
 
 EVERYTHING = RowFilter()
 

@@ -14,13 +14,13 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
-from server.refusals import seen
-from server.serve_process import serve_process, start
 
 from croupier.v1 import games_pb2, games_pb2_grpc, players_pb2, players_pb2_grpc
 from croupier_server.main import CannotServe, serving
 from croupier_server.rpc.server import Tls, reachable_from_here
 from croupier_server.settings import Settings
+from server.refusals import seen
+from server.serve_process import serve_process, start
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING

@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator
 import grpc
 import pytest
 import structlog
-from server.echo_service import ACCESS, SERVICE, Client, Echo, Text, echoing
-from server.refusals import seen
 
 from croupier_server.journal.memory import MemoryJournal
 from croupier_server.metrics import Metrics
@@ -17,6 +15,8 @@ from croupier_server.rpc.admission import Admission
 from croupier_server.rpc.mount import Mount
 from croupier_server.settings import Settings
 from croupier_server.tokens import Tokens
+from server.echo_service import ACCESS, SERVICE, Client, Echo, Text, echoing
+from server.refusals import seen
 
 HELLO = Text(value="hello").SerializeToString()
 NOT_UTF8 = b"\x0a\x02\xff\xfe"

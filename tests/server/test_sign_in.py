@@ -84,7 +84,9 @@ async def test_names_that_are_taken(desk: Desk, name: str) -> None:
     assert (await desk.sign_in(name)).player.display_name == name
 
 
-@pytest.mark.parametrize("request_id", ["1", "0" * 32, str(uuid.UUID(int=0)), "048b3176-ec6b-11f1-a2f1-02fc00000001", "x" * 36])
+@pytest.mark.parametrize(
+    "request_id", ["1", "0" * 32, str(uuid.UUID(int=0)), "048b3176-ec6b-11f1-a2f1-02fc00000001", "x" * 36]
+)
 async def test_a_request_id_that_could_be_guessed_is_refused(desk: Desk, request_id: str) -> None:
     with pytest.raises(Refusal) as caught:
         await desk.sign_in("Ann", request_id)

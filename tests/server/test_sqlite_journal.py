@@ -15,7 +15,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from server.journal_contract import Heard, batch, lobby_row, put_rows
 from structlog.testing import capture_logs
 
 from croupier_server.journal import (
@@ -31,6 +30,7 @@ from croupier_server.journal import (
 )
 from croupier_server.journal.local import Clock
 from croupier_server.journal.sqlite_store import page_query
+from server.journal_contract import Heard, batch, lobby_row, put_rows
 
 PROCESS = Path(__file__).with_name("journal_process.py")
 
