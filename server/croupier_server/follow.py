@@ -73,6 +73,8 @@ async def _replay_stored(
     state = TableState(table.name)
     while not _tail_covers(table, after):
         for stored in await _stored(journal, state):
+            if subscription.closed:
+                return False, after
             if stored.seq > table.state.seq:
                 break  # the table is about to show it
             step = _fold(state, stored)
@@ -81,7 +83,7 @@ async def _replay_stored(
             if stored.seq > after:
                 await subscription.feed.room()
                 chunk = EventView(state, step).chunk(subscription.audience, subscription.head)
-                if subscription.closed or not subscription.push(chunk):
+                if not subscription.push(chunk):
                     return False, after
                 after = stored.seq
     return True, after

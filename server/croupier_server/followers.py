@@ -77,7 +77,7 @@ class Subscription:
 
     def push(self, chunk: Chunk) -> bool:
         """Queue a chunk on the feed, by the feed's overflow policy; False when it was dropped."""
-        return self.feed.push(self, chunk)
+        return not self.closed and self.feed.push(self, chunk)
 
     def resync(self) -> tuple[Chunk, bool]:
         """What replaces dropped updates: a snapshot, and the turn or the end."""
@@ -146,7 +146,7 @@ class Followers:
     def __init__(self, table: str, epoch: str) -> None:
         self.table: Final = table
         self.epoch: Final = epoch
-        self._audiences: dict[Audience, list[Subscription]] = {}
+        self._audiences: dict[Audience, dict[Subscription, None]] = {}
         self._heads: dict[Audience, bytes] = {}
 
     def __bool__(self) -> bool:
@@ -165,18 +165,18 @@ class Followers:
     def add(self, subscription: Subscription) -> None:
         """Begin to follow; the first through a seat makes its player present."""
         audience = subscription.audience
-        newcomers = self._audiences.setdefault(audience, [])
-        newcomers.append(subscription)
-        if audience is not None and len(newcomers) == 1:
+        together = self._audiences.setdefault(audience, {})
+        together[subscription] = None
+        if audience is not None and len(together) == 1:
             self._tell_presence(audience, connected=True)
 
     def remove(self, subscription: Subscription) -> None:
         """Stop following; the last through a seat makes its player absent."""
         audience = subscription.audience
-        left = self._audiences.get(audience, [])
+        left = self._audiences.get(audience, {})
         if subscription not in left:
             return
-        left.remove(subscription)
+        del left[subscription]
         subscription.live = False
         if not left:
             del self._audiences[audience]

@@ -153,11 +153,6 @@ class EventView:
             chunk = self._chunks[audience] = _chunk(head, _EVENT, self._body(audience))
         return chunk
 
-    def forget(self) -> None:
-        """Drop what was encoded; it is made anew when asked for."""
-        self._bodies.clear()
-        self._chunks.clear()
-
     def _body(self, audience: Audience) -> bytes:
         key = None if self._public else audience
         body = self._bodies.get(key)

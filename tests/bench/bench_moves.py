@@ -61,17 +61,14 @@ def compare(title: str, kinds: list[str], shape: list[str], rounds: int, rate: f
     print(f"\n{title}")
     print("           moves/s   CPU µs/move   p50 ms   p99 ms   messages out/move")
     for kind, row in found.items():
-        speed = row["moves"] / row["seconds"]
-        print(
-            f"{kind:9s} {speed:8,.0f} {row['cpu_us']:13.0f} {row['p50_ms']:8.2f} {row['p99_ms']:8.2f} {row['out']:12.2f}"
-        )
+        speed, cpu = row["moves"] / row["seconds"], row["cpu_us"]
+        times = f"{row['p50_ms']:8.2f} {row['p99_ms']:8.2f}"
+        print(f"{kind:9s} {speed:8,.0f} {cpu:13.0f} {times} {row['out']:12.2f}")
     bare = found["echo"]
     for kind, row in found.items():
         if kind != "echo":
-            ceiling = bare["cpu_us"] / row["cpu_us"]
-            print(
-                f"{kind}: {ceiling:.2f} of the bare ceiling by CPU; p99 {row['p99_ms'] / bare['p99_ms']:.2f} × the echo's"
-            )
+            ceiling, slower = bare["cpu_us"] / row["cpu_us"], row["p99_ms"] / bare["p99_ms"]
+            print(f"{kind}: {ceiling:.2f} of the bare ceiling by CPU; p99 {slower:.2f} times the echo's")
     return found
 
 

@@ -230,55 +230,63 @@ async def echo(arguments: argparse.Namespace) -> dict[str, Any]:
         names = [f"g{group}t{n}" for n in range(arguments.per_stream)]
         for n in range(3):
             channel = channels[(group * 3 + n) % len(channels)]
-            streams.append(asyncio.create_task(_echo_stream(channel, names, n, window)))
+            streams.append(asyncio.create_task(EchoMember(channel, names, n, window).run()))
     return await _measured(window, streams, channels)
 
 
-async def _echo_stream(channel: grpc.aio.Channel, tables: list[str], member: int, window: Window) -> None:
-    """One member: sends for its tables when their turn comes round to it."""
-    call = channel.stream_stream("/bench.Echo/Play")(metadata=(("groups", ",".join(tables)),))
-    sent: dict[bytes, float] = {}
-    due: list[bytes] = []
-    wake = asyncio.Event()
-    loop = asyncio.get_running_loop()
+class EchoMember:
+    """One of three members of its tables: each sends when the member before it has sent."""
 
-    def go(message: bytes) -> None:
-        sent[message.split(b"|", 1)[0]] = time.perf_counter()
-        due.append(message)
-        wake.set()
+    def __init__(self, channel: grpc.aio.Channel, tables: list[str], member: int, window: Window) -> None:
+        metadata = (("groups", ",".join(tables)),)
+        self._call: Any = channel.stream_stream("/bench.Echo/Play")(metadata=metadata)
+        self._tables, self._member, self._window = tables, member, window
+        self._sent: dict[bytes, float] = {}
+        self._due: list[bytes] = []
+        self._wake = asyncio.Event()
 
-    async def write() -> None:
+    async def run(self) -> None:
+        """Run the stream until cancelled."""
+        writer = asyncio.create_task(self._write())
+        try:
+            await asyncio.sleep(1.0)  # all members have to be there before the first message
+            if self._member == 0:
+                for table in self._tables:
+                    self._go(_echo_message(table, 0))
+            async for data in self._call:
+                self._window.received()
+                for message in data.split(b"\n")[:-1]:
+                    self._take(message)
+        finally:
+            writer.cancel()
+            self._call.cancel()
+
+    def _take(self, message: bytes) -> None:
+        table, turn, _ = message.split(b"|", 2)
+        if int(turn) == self._member:
+            self._window.count(self._sent[table])
+        elif (int(turn) + 1) % 3 == self._member:
+            following = _echo_message(table.decode(), self._member)
+            wait = 0.0
+            if self._window.interval:
+                wait = self._sent.get(table, 0.0) + self._window.interval - time.perf_counter()
+            if wait > 0:
+                asyncio.get_running_loop().call_later(wait, self._go, following)
+            else:
+                self._go(following)
+
+    def _go(self, message: bytes) -> None:
+        self._sent[message.split(b"|", 1)[0]] = time.perf_counter()
+        self._due.append(message)
+        self._wake.set()
+
+    async def _write(self) -> None:
         while True:
-            await wake.wait()
-            wake.clear()
-            waiting, due[:] = due[:], []
+            await self._wake.wait()
+            self._wake.clear()
+            waiting, self._due = self._due, []
             for message in waiting:  # the bare server parses nothing, so one table a message
-                await call.write(message)
-
-    writer = asyncio.create_task(write())
-    await asyncio.sleep(1.0)  # all members of the group have to be there before the first message
-    if member == 0:
-        for table in tables:
-            go(_echo_message(table, 0))
-    try:
-        async for data in call:
-            window.received()
-            for message in data.split(b"\n")[:-1]:
-                table, turn, _ = message.split(b"|", 2)
-                if int(turn) == member:
-                    window.count(sent[table])
-                elif (int(turn) + 1) % 3 == member:
-                    wait = (
-                        sent.get(table, 0.0) + window.interval - time.perf_counter() if window.interval else 0
-                    )
-                    following = _echo_message(table.decode(), member)
-                    if wait > 0:
-                        loop.call_later(wait, go, following)
-                    else:
-                        go(following)
-    finally:
-        writer.cancel()
-        call.cancel()
+                await self._call.write(message)
 
 
 def _echo_message(table: str, member: int) -> bytes:

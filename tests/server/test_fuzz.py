@@ -87,7 +87,7 @@ class Fuzz:
         calls = batches(stage, IN_PROGRESS, known(stage, self._runner.run(page_tokens(self.served))), AT_ONCE)
 
         @settings(
-            max_examples=count // (AT_ONCE - 4),
+            max_examples=count // (AT_ONCE - 3),
             deadline=None,
             phases=phases,
             suppress_health_check=list(HealthCheck),
