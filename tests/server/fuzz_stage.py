@@ -128,9 +128,14 @@ class Stage:
     async def sign_in(self, *names: str) -> None:
         """Guests of these names, the same players in every run."""
         for name in names:
-            request_id = str(uuid.UUID(bytes=hashlib.md5(name.encode()).digest(), version=4))
-            answer = await self.ask("SignIn", "nobody", {"display_name": name, "request_id": request_id})
+            request = {"display_name": name, "request_id": self.sign_in_id(name)}
+            answer = await self.ask("SignIn", "nobody", request)
             self.guests[name] = Guest(answer.player.name, answer.token)
+
+    @staticmethod
+    def sign_in_id(name: str) -> str:
+        """What a guest signs in with."""
+        return str(uuid.UUID(bytes=hashlib.sha256(name.encode()).digest()[:16], version=4))
 
     async def open(self, label: str, creator: str, game: str = "doudizhu", **fields: Any) -> None:
         """A table with free seats."""
