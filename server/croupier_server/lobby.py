@@ -1,4 +1,4 @@
-"""Pages of the lobby, and the tokens that lead from one to the next.
+"""Rows and pages of the lobby, and the tokens that lead from one page to the next.
 
 The law of this file: a page token is opaque, signed, and bound to the filter that it was made
 for; pages run from the newest table to the oldest, so what is created meanwhile shifts nothing.
@@ -13,7 +13,9 @@ import json
 from typing import Any, Final
 
 from croupier_server.errors import refuse
+from croupier_server.fold import HOUSE, Phase, TableState
 from croupier_server.journal.base import PageKey, Row, RowFilter
+from croupier_server.views import row_data
 
 _SIGNATURE: Final = 16
 
@@ -55,6 +57,29 @@ class PageTokens:
     def rows_key(self, where: RowFilter, token: str) -> PageKey | None:
         """Where the page of a token begins; None for the first page. Raises ``Refusal``."""
         return PageKey(*self.place(f"tables {where!r}", token)) if token else None
+
+
+def lobby_row(state: TableState) -> Row:
+    """The row by which the lobby and inboxes know a table."""
+    subjects: dict[str, None] = {}
+    if state.phase is not Phase.ENDED:
+        subjects[f"created-by:{state.creator}"] = None
+        for seat in state.seats:
+            subject = seat.player or seat.invited or (HOUSE if seat.level else "")
+            if subject:
+                subjects[subject] = None
+            if seat.player:
+                subjects[f"seated:{seat.player}"] = None
+    return Row(
+        stream=state.name,
+        game=state.created.game,
+        state=state.phase.name,
+        free_seats=sum(seat.free for seat in state.seats) if state.phase is Phase.OPEN else 0,
+        listed=not state.created.private,
+        created_ms=state.created_ms,
+        subjects=tuple(subjects),
+        data=row_data(state),
+    )
 
 
 def _invalid() -> Exception:

@@ -21,7 +21,7 @@ from croupier_games.game import IllegalMove, MalformedMove
 from croupier_server import logs
 from croupier_server.drafts import Request, draft, next_steps
 from croupier_server.errors import Refusal, refuse, refused_by_journal, refused_by_rules
-from croupier_server.fold import HOUSE, Accepted, Draft, Phase, TableState, UnreadableTable
+from croupier_server.fold import Accepted, Draft, Phase, TableState, UnreadableTable
 from croupier_server.journal.base import (
     KEEP,
     Append,
@@ -33,7 +33,8 @@ from croupier_server.journal.base import (
     Stored,
 )
 from croupier_server.journal.v1 import entry_pb2
-from croupier_server.views import EventView, row_data
+from croupier_server.lobby import lobby_row
+from croupier_server.views import EventView
 
 if TYPE_CHECKING:
     from croupier_server.followers import Followers
@@ -403,29 +404,6 @@ class Table:
 def _is_plain_move(drafts: list[Draft]) -> bool:
     """True when the batch changes nothing that the lobby shows."""
     return drafts[0].kind == "moved" and drafts[-1].kind != "ended"
-
-
-def lobby_row(state: TableState) -> Row:
-    """The row by which the lobby and inboxes know a table."""
-    subjects: dict[str, None] = {}
-    if state.phase is not Phase.ENDED:
-        subjects[f"created-by:{state.creator}"] = None
-        for seat in state.seats:
-            subject = seat.player or seat.invited or (HOUSE if seat.level else "")
-            if subject:
-                subjects[subject] = None
-            if seat.player:
-                subjects[f"seated:{seat.player}"] = None
-    return Row(
-        stream=state.name,
-        game=state.created.game,
-        state=state.phase.name,
-        free_seats=sum(seat.free for seat in state.seats) if state.phase is Phase.OPEN else 0,
-        listed=not state.created.private,
-        created_ms=state.created_ms,
-        subjects=tuple(subjects),
-        data=row_data(state),
-    )
 
 
 def unavailable(error: JournalError) -> Refusal:

@@ -28,8 +28,9 @@ from croupier_server.journal.base import (
     SequenceConflict,
     Stored,
 )
+from croupier_server.lobby import lobby_row
 from croupier_server.metrics import Metrics
-from croupier_server.table import Table, lobby_row, unavailable
+from croupier_server.table import Table, unavailable
 
 if TYPE_CHECKING:
     from croupier_server.settings import Settings

@@ -15,18 +15,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
-from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from croupier.v1 import games_pb2, players_pb2
 from croupier.v1 import tables_pb2 as pb
 from croupier_games import dealing
 from croupier_server.compose import Parts, compose
 from croupier_server.drain import Drain
 from croupier_server.journal import MemoryJournal
 from croupier_server.metrics import Metrics
-from croupier_server.rpc import health, reflection
+from croupier_server.rpc import reflection
+from croupier_server.rpc.admission import ACCESS
 from croupier_server.rpc.server import RpcServer
 from croupier_server.rpc.sign_in import house_token
 from croupier_server.settings import Settings
@@ -50,10 +51,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def _methods() -> dict[str, MethodDescriptor]:
-    files: list[FileDescriptor] = [games_pb2.DESCRIPTOR, players_pb2.DESCRIPTOR, pb.DESCRIPTOR]
-    services = [service for file in files for service in file.services_by_name.values()]
-    services += [health.SERVICE, reflection.SERVICE]
-    found = {f"/{s.full_name}/{m.name}": m for s in services for m in s.methods}
+    pool = descriptor_pool.Default()
+    methods = [pool.FindMethodByName(name) for name in ACCESS]
+    found = {f"/{m.containing_service.full_name}/{m.name}": m for m in methods}
     (talk,) = reflection.SERVICE.methods
     return {**found, f"/{reflection.V1_NAME}/{talk.name}": talk}
 

@@ -33,6 +33,13 @@ from croupier_server.tables import Tables
 
 START_S = 1_700_000_000
 
+SHORT: dict[str, dict[str, Any]] = {
+    "hidden_unders": {"hidden_unders": {"turn_limit": 20}},
+    "doudizhu": {"doudizhu": {"deals": 2}},
+    "basic_rummy": {"basic_rummy": {"turn_limit": 20}},
+}
+"""Options by which games are soon over, of several deals where the game has them."""
+
 
 def guest(number: int) -> Caller:
     """A guest; always the same one for a number."""
@@ -167,6 +174,10 @@ class Room(Replica):
         for number in range(len((await self.state(name)).seats)):
             await self.join(name, guest(number), join_code=code)
         return name
+
+    async def deal_short(self, game: str, players: int = 0) -> str:
+        """A table on which a short game has begun."""
+        return await self.deal(game, players, options=SHORT[game])
 
     async def stored(self, name: str) -> list[Stored]:
         return await self.journal.read(name)

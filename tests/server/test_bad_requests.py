@@ -9,9 +9,11 @@ import pytest
 import pytest_asyncio
 
 from croupier.v1 import tables_pb2 as pb
-from croupier_server.errors import REASONS
+from croupier_server import checks
+from croupier_server.errors import REASONS, Refusal
+from croupier_server.secrecy import masked
 from croupier_server.settings import Settings
-from server.fuzz_refusals import BAD_REQUESTS, MOVES, TO_ACT, WAITING, Bad
+from server.fuzz_refusals import BAD_REQUESTS, COMBINING, LIKE_TOKENS, MOVES, TO_ACT, WAITING, Bad
 from server.fuzz_send import Call, Outcome, send
 from server.fuzz_stage import METHODS, Served, path_of, serving_stage
 from server.refusals import seen, seen_in
@@ -176,6 +178,14 @@ async def test_a_request_id_is_good_for_one_request(served: Served) -> None:
         assert error is not None
         assert seen(error).reason == "REQUEST_ID_REUSED"
     assert served.stored() == before
+
+
+@pytest.mark.timeout(30)
+def test_no_text_keeps_the_server_busy() -> None:
+    """Both took a time that grows with the square of the length: minutes, for these."""
+    assert masked(LIKE_TOKENS) == LIKE_TOKENS
+    with pytest.raises(Refusal, match="at most 80"):
+        checks.text_for_people("title", COMBINING * 5, 80)
 
 
 def test_every_reason_that_one_request_can_bring_about_is_brought_about() -> None:

@@ -41,7 +41,7 @@ def alive() -> int:
 
 
 async def void_game(room: Room) -> str:
-    """A game that is over after three passes (DDZ-7)."""
+    """A game that is over after three passes (DDZ-4)."""
     name = await room.deal("doudizhu", options=VOID, who=guest(random.randrange(10**6)))
     while (await room.state(name)).phase is not Phase.ENDED:
         await room.some_move(name)

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import structlog
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Flaky
 
 from croupier_server import logs, seating
 from croupier_server.fold import TableState
@@ -87,9 +88,10 @@ class Fuzz:
         calls = batches(stage, IN_PROGRESS, known(stage, self._runner.run(page_tokens(self.served))), AT_ONCE)
 
         @settings(
-            max_examples=count // (AT_ONCE - 3),
+            max_examples=count // (AT_ONCE - 3) + 10,  # some batches are small
             deadline=None,
             phases=phases,
+            report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
         )
         @given(calls)
@@ -192,5 +194,5 @@ def test_a_mistake_would_be_found(
 ) -> None:
     with under_fire(lines) as fuzz:
         monkeypatch.setattr(owner, name, mistake)
-        with pytest.raises(AssertionError):
+        with pytest.raises((AssertionError, Flaky)):  # found once, it may not come again
             fuzz.fire(2000, (Phase.generate,))

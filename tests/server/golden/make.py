@@ -46,7 +46,7 @@ async def hidden_unders(room: Room) -> str:
 
 
 async def doudizhu(room: Room) -> str:
-    """A player who stood up and came back, an invitation, a deal that all passed (DDZ-7)."""
+    """A player who stood up and came back, an invitation, a deal that all passed (DDZ-4)."""
     name = await room.create("doudizhu", options={"doudizhu": {"deals": 2}})
     await room.join(name, guest(1), seat=2)
     await room.service.leave_table(pb.LeaveTableRequest(name=name), guest(1))
