@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from typing import Any, Final
 
-from croupier_server.errors import missing_field, wrong_field
+from croupier.codec import plain_options
+from croupier.v1 import games_pb2
+from croupier_games import GAMES
+from croupier_games.game import Game, GameError, Options, check_players
+from croupier_server.errors import missing_field, refuse, refused_by_rules, wrong_field
 from croupier_server.ids import is_name
 from croupier_server.settings import Settings
 
@@ -72,3 +76,25 @@ def page_size(value: int, settings: Settings) -> int:
     if value < 0:
         raise wrong_field("page_size", "is not negative")
     return min(value or settings.default_page_size, settings.max_page_size)
+
+
+def game(field: str, key: str) -> Game[Any, Any]:
+    """The game of a key."""
+    if not key:
+        raise missing_field(field, f"is required: one of {', '.join(GAMES)}")
+    if key not in GAMES:
+        raise refuse("UNKNOWN_GAME", f"there is no game of that key; there are {', '.join(GAMES)}")
+    return GAMES[key]
+
+
+def options(game: Game[Any, Any], given: games_pb2.GameOptions, players: int) -> Options:
+    """The options of a table of ``game`` for ``players`` seats, all set."""
+    of_game, set_ones = plain_options(given)
+    if of_game not in (None, game.name):
+        raise refuse("WRONG_GAME", f"options are those of {of_game}, but the game is {game.name}")
+    try:
+        check_players(game, players)
+        return game.options(players, **set_ones)
+    except GameError as error:
+        field = "players" if error.reason == "INVALID_PLAYERS" else "options"
+        raise refused_by_rules(error, field) from None

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import grpc
+import structlog
 from google.protobuf import any_pb2
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
@@ -19,6 +20,8 @@ from croupier_games.game import GameError, InvalidOptions, MalformedMove
 from croupier_server.journal.base import JournalError, JournalUnavailable, QueueFull
 from croupier_server.refusal_texts import translated
 from croupier_server.secrecy import MASK, is_secret, masked
+
+log: Final = structlog.get_logger()
 
 DOMAIN: Final = "croupier"
 """The domain of every ErrorInfo."""
@@ -307,6 +310,12 @@ def refused_by_journal(error: JournalError) -> Refusal | None:
     if isinstance(error, JournalUnavailable):
         return refuse("JOURNAL_UNAVAILABLE", "the store cannot be reached now")
     return None
+
+
+def unavailable(error: JournalError) -> Refusal:
+    """What a client is told when the journal will not take or give entries now; logged."""
+    log.warning("journal.unavailable", problem=str(error))
+    return refused_by_journal(error) or refuse("JOURNAL_UNAVAILABLE", "the store cannot take this now")
 
 
 def _any(message: Message) -> any_pb2.Any:

@@ -11,12 +11,12 @@ import hmac
 from typing import Final
 
 from croupier.v1 import tables_pb2
-from croupier_server.errors import refuse
+from croupier_server.errors import refuse, unavailable
 from croupier_server.feed import Feed
 from croupier_server.fold import Step, TableState, UnreadableTable
 from croupier_server.followers import Subscription, Wishes
 from croupier_server.journal.base import Journal, JournalError, Stored
-from croupier_server.table import Table, unavailable
+from croupier_server.table import Table
 from croupier_server.views import Audience, EventView
 
 _SLICE: Final = 32

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 from croupier.v1 import players_pb2, tables_pb2
+from croupier_server.errors import unavailable
 from croupier_server.feed import Feed
 from croupier_server.journal.base import Cancel, Journal, JournalError, Row
-from croupier_server.table import unavailable
 from croupier_server.views import delimited
 
 _ITEM: Final = 1

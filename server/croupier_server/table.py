@@ -20,7 +20,7 @@ import structlog
 from croupier_games.game import IllegalMove, MalformedMove
 from croupier_server import logs
 from croupier_server.drafts import Request, draft, next_steps
-from croupier_server.errors import Refusal, refuse, refused_by_journal, refused_by_rules
+from croupier_server.errors import Refusal, refuse, refused_by_rules, unavailable
 from croupier_server.fold import Accepted, Draft, Phase, TableState, UnreadableTable
 from croupier_server.journal.base import (
     KEEP,
@@ -404,9 +404,3 @@ class Table:
 def _is_plain_move(drafts: list[Draft]) -> bool:
     """True when the batch changes nothing that the lobby shows."""
     return drafts[0].kind == "moved" and drafts[-1].kind != "ended"
-
-
-def unavailable(error: JournalError) -> Refusal:
-    """What a client is told when the journal will not take or give entries now."""
-    log.warning("journal.unavailable", problem=str(error))
-    return refused_by_journal(error) or refuse("JOURNAL_UNAVAILABLE", "the store cannot take this now")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from croupier_server.clock import AGAIN_MS, JournalClock, Sweeper
-from croupier_server.errors import Refusal, refuse
+from croupier_server.errors import Refusal, refuse, unavailable
 from croupier_server.fold import Draft, Phase, TableState
 from croupier_server.followers import Followers
 from croupier_server.journal.base import (
@@ -30,7 +30,7 @@ from croupier_server.journal.base import (
 )
 from croupier_server.lobby import lobby_row
 from croupier_server.metrics import Metrics
-from croupier_server.table import Table, unavailable
+from croupier_server.table import Table
 
 if TYPE_CHECKING:
     from croupier_server.settings import Settings

@@ -11,13 +11,12 @@ from typing import Any, Final
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from croupier.codec import plain_options
 from croupier.v1 import games_pb2
 from croupier_games import GAMES
-from croupier_games.game import Game, GameError, OptionSpec, check_players
+from croupier_games.game import Game, OptionSpec
 from croupier_games.texts import LANGUAGES, default_move_text, rules_text
+from croupier_server import checks
 from croupier_server.caller import Caller
-from croupier_server.errors import missing_field, refuse, refused_by_rules
 from croupier_server.journal.base import Journal
 from croupier_server.languages import best
 from croupier_server.metrics import release
@@ -47,17 +46,9 @@ class GameServicer:
 
         Raises ``Refusal`` MISSING_FIELD, UNKNOWN_GAME, WRONG_GAME or INVALID_OPTIONS.
         """
-        game = _game(request.game)
-        of_game, given = plain_options(request.options)
-        if of_game not in (None, game.name):
-            raise refuse("WRONG_GAME", f"options are those of {of_game}, but the game is {game.name}")
+        game = checks.game("game", request.game)
         players = request.players or game.default_players
-        try:
-            check_players(game, players)
-            options = game.options(players, **given)
-        except GameError as error:
-            field = "players" if error.reason == "INVALID_PLAYERS" else "options"
-            raise refused_by_rules(error, field) from None
+        options = checks.options(game, request.options, players)
         wanted = (request.language,) if request.language else caller.languages
         text = rules_text(game.name, options, players, best(wanted, LANGUAGES))
         return games_pb2.GetRulesResponse(language=text.language, title=text.title, markdown=text.markdown)
@@ -78,15 +69,6 @@ class GameServicer:
             epoch=self._epoch,
             languages=sorted(LANGUAGES),
         )
-
-
-def _game(name: str) -> Game[Any, Any]:
-    if not name:
-        raise missing_field("game", f"is required: one of {', '.join(GAMES)}")
-    game = GAMES.get(name)
-    if game is None:
-        raise refuse("UNKNOWN_GAME", f"there is no game of that key; there are {', '.join(GAMES)}")
-    return game
 
 
 def _entry(game: Game[Any, Any], language: str) -> games_pb2.Game:

@@ -21,6 +21,7 @@ from croupier_server.errors import Refusal, missing_field, refuse
 from croupier_server.feed import Feed
 from croupier_server.follow import begin, subscription_for
 from croupier_server.followers import Subscription
+from croupier_server.rpc.streams import end_failed
 from croupier_server.views import Audience, address, ended_chunk
 
 if TYPE_CHECKING:
@@ -186,12 +187,6 @@ class PlaySession:
         for key in [k for k in self._subscriptions if k[0] == asked.table]:
             if not asked.HasField("seat") or key[1] == asked.seat:
                 self._subscriptions[key].close()
-
-
-def end_failed(feed: Feed, done: asyncio.Future[None]) -> None:
-    """A stream whose work failed ends with the reason."""
-    if not done.cancelled() and isinstance(error := done.exception(), Exception):
-        feed.finish(error)
 
 
 async def _after(before: asyncio.Task[None], work: Work) -> None:

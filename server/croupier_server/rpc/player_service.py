@@ -6,7 +6,6 @@ the stream, whatever state its opening is in.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
@@ -16,8 +15,8 @@ from croupier_server.feed import Feeds
 from croupier_server.ids import Ids
 from croupier_server.inbox import Inbox
 from croupier_server.journal.base import Journal
-from croupier_server.rpc.play_session import end_failed
 from croupier_server.rpc.sign_in import SignIn
+from croupier_server.rpc.streams import streamed
 from croupier_server.tokens import Tokens
 
 
@@ -29,19 +28,9 @@ class PlayerServicer(SignIn):
         self._journal: Final = journal
         self._feeds: Final = feeds
 
-    async def watch_inbox(
-        self, request: players_pb2.WatchInboxRequest, caller: Caller
-    ) -> AsyncIterator[bytes]:
+    def watch_inbox(self, request: players_pb2.WatchInboxRequest, caller: Caller) -> AsyncIterator[bytes]:
         """What stands for the caller, then what changes."""
         del request
         feed = self._feeds.open()
         inbox = Inbox(feed, caller.player, house=caller.is_house)
-        opening = asyncio.ensure_future(inbox.open(self._journal))
-        opening.add_done_callback(lambda done: end_failed(feed, done))
-        try:
-            async for response in feed.responses():
-                yield response
-        finally:
-            self._feeds.close(feed)
-            opening.cancel()
-            inbox.close()
+        return streamed(self._feeds, feed, inbox.open(self._journal), inbox.close)

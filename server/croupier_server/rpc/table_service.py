@@ -8,7 +8,6 @@ rule and no state. It knows nothing of gRPC: requests in, responses or encoded c
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import secrets
 from collections.abc import AsyncIterator
@@ -16,26 +15,25 @@ from typing import Final
 
 from google.protobuf.message import Message
 
-from croupier.codec import plain_options
 from croupier.moves import move_text
 from croupier.v1 import tables_pb2
-from croupier_games import GAMES
-from croupier_games.game import InvalidOptions
 from croupier_server import checks, seating
 from croupier_server.caller import Caller
 from croupier_server.drafts import Request, draft, request_digest
-from croupier_server.errors import Refusal, missing_field, refuse, refused_by_rules, wrong_field
-from croupier_server.feed import Feeds
+from croupier_server.errors import Refusal, refuse, unavailable, wrong_field
+from croupier_server.feed import Feed, Feeds
 from croupier_server.fold import Draft, Phase, UnreadableTable
 from croupier_server.follow import begin, subscription_for
+from croupier_server.followers import Subscription
 from croupier_server.ids import Ids, random_id
 from croupier_server.journal.base import JournalError, RowFilter
 from croupier_server.journal.v1 import entry_pb2
 from croupier_server.lobby import PageTokens
 from croupier_server.record import record_line
-from croupier_server.rpc.play_session import PlaySession, end_failed
+from croupier_server.rpc.play_session import PlaySession
+from croupier_server.rpc.streams import streamed
 from croupier_server.settings import BOT_LEVELS, Settings
-from croupier_server.table import Table, unavailable
+from croupier_server.table import Table
 from croupier_server.tables import Tables
 from croupier_server.views import table_message, written_move
 
@@ -80,24 +78,9 @@ class TableServicer:
         return tables_pb2.CreateTableResponse(table=table_message(table.state, with_code=True))
 
     def _created(self, request: tables_pb2.CreateTableRequest) -> entry_pb2.Created:
-        game = GAMES.get(request.game)
-        if not request.game:
-            raise missing_field("game", f"is required: one of {', '.join(GAMES)}")
-        if game is None:
-            raise refuse("UNKNOWN_GAME", f"there is no game of that key; there are {', '.join(GAMES)}")
-        of_game, given = plain_options(request.options)
-        if of_game is not None and of_game != request.game:
-            raise refuse("WRONG_GAME", f"options are those of {of_game}, but the game is {request.game}")
+        game = checks.game("game", request.game)
         players = request.players or game.default_players
-        try:
-            if players not in game.players:
-                raise InvalidOptions(
-                    "INVALID_PLAYERS",
-                    f"{game.title} takes {game.players[0]} to {game.players[-1]} players, not {players}",
-                )
-            options = game.options(players, **given)
-        except InvalidOptions as error:
-            raise refused_by_rules(error, "options") from None
+        options = checks.options(game, request.options, players)
         if request.move_seconds and request.move_seconds not in _MOVE_SECONDS:
             raise wrong_field("move_seconds", "is 0 for no clock, or 5 to 86,400")
         return entry_pb2.Created(
@@ -132,8 +115,8 @@ class TableServicer:
     ) -> tables_pb2.ListTablesResponse:
         """A page of the lobby."""
         limit = checks.page_size(request.page_size, self.settings)
-        if request.game and request.game not in GAMES:
-            raise refuse("UNKNOWN_GAME", f"there is no game of that key; there are {', '.join(GAMES)}")
+        if request.game:
+            checks.game("game", request.game)
         where = RowFilter(request.game, _states(request), request.with_free_seats)
         after = self._page_tokens.rows_key(where, request.page_token)
         rows = await self.tables.page(where, after, limit + 1)
@@ -276,49 +259,44 @@ class TableServicer:
 
     # --- streams ------------------------------------------------------------------------------
 
-    async def watch_table(
-        self, request: tables_pb2.WatchTableRequest, caller: Caller
-    ) -> AsyncIterator[bytes]:
+    def watch_table(self, request: tables_pb2.WatchTableRequest, caller: Caller) -> AsyncIterator[bytes]:
         """Stream one table; ends with the table."""
-        asked = request.subscription
-        table = await self._table("subscription.table", asked.table)
         feed = self._feeds.open()
-        subscription = None
-        filling = None
-        try:
-            subscription = subscription_for(table, feed, asked, caller.player, self.settings.max_legal_moves)
-            subscription.when_closed = feed.finish
-            filling = asyncio.ensure_future(begin(self.tables.journal, table, subscription, asked))
-            filling.add_done_callback(lambda done: end_failed(feed, done))
-            async for response in feed.responses():
-                yield response
-        finally:
-            self._feeds.close(feed)
-            if filling is not None:
-                filling.cancel()
-            if subscription is not None:
-                subscription.close()
+        watch = _Watch(self, feed)
+        return streamed(self._feeds, feed, watch.begin(request.subscription, caller), watch.close)
 
-    async def play(
-        self, requests: AsyncIterator[tables_pb2.PlayRequest], caller: Caller
-    ) -> AsyncIterator[bytes]:
+    def play(self, requests: AsyncIterator[tables_pb2.PlayRequest], caller: Caller) -> AsyncIterator[bytes]:
         """One stream for any number of tables."""
         feed = self._feeds.open()
         session = PlaySession(self, caller, feed)
-        reader = asyncio.create_task(session.read(requests))
-        reader.add_done_callback(lambda done: end_failed(feed, done))
-        try:
-            async for response in feed.responses():
-                yield response
-        finally:
-            self._feeds.close(feed)
-            session.close()
-            reader.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait((reader,))
+        return streamed(self._feeds, feed, session.read(requests), session.close)
 
     async def _table(self, field: str, name: str) -> Table:
         return await self.tables.get(checks.resource_name(field, name, "tables"))
+
+
+class _Watch:
+    """The one subscription of a WatchTable stream, which ends with it."""
+
+    def __init__(self, service: TableServicer, feed: Feed) -> None:
+        self._service: Final = service
+        self._feed: Final = feed
+        self._subscription: Subscription | None = None
+
+    async def begin(self, asked: tables_pb2.Subscription, caller: Caller) -> None:
+        """Bring the subscription up to date. Raises ``Refusal``."""
+        name = checks.resource_name("subscription.table", asked.table, "tables")
+        table = await self._service.tables.get(name)
+        most_legal = self._service.settings.max_legal_moves
+        subscription = subscription_for(table, self._feed, asked, caller.player, most_legal)
+        self._subscription = subscription
+        subscription.when_closed = self._feed.finish
+        await begin(self._service.tables.journal, table, subscription, asked)
+
+    def close(self) -> None:
+        """The stream is over."""
+        if self._subscription is not None:
+            self._subscription.close()
 
 
 def _request(request: _Mutation, caller: Caller) -> Request:
