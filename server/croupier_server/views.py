@@ -74,6 +74,7 @@ def address(table: str, audience: Audience) -> bytes:
 
 
 _EVENT, _SNAPSHOT, _TURN, _PRESENCE, _ENDED = 3, 4, 5, 6, 7
+_UPDATES: Final = _FIELD_HEADS[1]
 
 
 def _chunk(head: bytes, field: int, body: bytes) -> Chunk:
@@ -132,12 +133,12 @@ _PLAYS: Final = frozenset({"dealt", "moved"})
 class EventView:
     """One folded entry, encoded for each audience that asks, at most once each."""
 
-    __slots__ = ("_bodies", "_chunks", "_public", "_state", "step")
+    __slots__ = ("_chunks", "_public", "_state", "_tails", "step")
 
     def __init__(self, state: TableState, step: Step) -> None:
         self.step: Final = step
         self._state = state
-        self._bodies: dict[Audience, bytes] = {}
+        self._tails: dict[Audience, bytes] = {}
         self._chunks: dict[Audience, Chunk] = {}
         self._public = step.kind not in _PLAYS or state.rules.happened_in_public(step.game_state)
 
@@ -150,15 +151,18 @@ class EventView:
         """The event as a chunk for an audience, whose ``address`` is ``head``."""
         chunk = self._chunks.get(audience)
         if chunk is None:
-            chunk = self._chunks[audience] = _chunk(head, _EVENT, self._body(audience))
+            tail = self._tail(audience)
+            size = _varint(len(head) + len(tail))
+            chunk = self._chunks[audience] = b"".join((_UPDATES, size, head, tail))
         return chunk
 
-    def _body(self, audience: Audience) -> bytes:
+    def _tail(self, audience: Audience) -> bytes:
+        """The event as the update's field: the same bytes for all where it is the same for all."""
         key = None if self._public else audience
-        body = self._bodies.get(key)
-        if body is None:
-            body = self._bodies[key] = self._event(audience).SerializeToString()
-        return body
+        tail = self._tails.get(key)
+        if tail is None:
+            tail = self._tails[key] = delimited(_EVENT, self._event(audience).SerializeToString())
+        return tail
 
     def _event(self, audience: Audience) -> tables_pb2.TableEvent:
         step, game = self.step, self._state.rules
