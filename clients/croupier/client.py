@@ -29,6 +29,10 @@ Game = games_pb2.Game
 _PAGE: Final = 200
 
 
+_LEAST_EVENTS: Final = 3
+"""A snapshot, the turn behind it and one more: with less, a slow reader would never get on."""
+
+
 def connect(
     server: str | Sequence[str],
     *,
@@ -55,8 +59,11 @@ def connect(
     ``retry_for`` is how many seconds failures are retried before ``ConnectionLost``, None:
     forever. ``timeout`` is the deadline of one attempt of a call, in seconds. ``event_limit`` is
     how many events of one table may wait to be read; beyond it they are dropped, and reading goes
-    on with a ``Snapshot`` whose ``missed`` is true. ``transport`` makes the channels.
+    on with a ``Snapshot`` whose ``missed`` is true (at least 3, else ``ValueError``).
+    ``transport`` makes the channels.
     """
+    if event_limit < _LEAST_EVENTS:
+        raise ValueError(f"event_limit is at least {_LEAST_EVENTS}, not {event_limit}")
     addresses = [a for part in ([server] if isinstance(server, str) else server) for a in part.split(",")]
     connection = Connection(
         [address.strip() for address in addresses if address.strip()],

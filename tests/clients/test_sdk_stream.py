@@ -183,17 +183,24 @@ async def test_reader_who_falls_behind_gets_a_snapshot_and_goes_on(world: World)
 
 async def test_reader_who_is_behind_stays_so_through_a_new_stream(world: World) -> None:
     other = world.new_table("tables/other")
-    async with connect(world, event_limit=1) as client:
+    async with connect(world, event_limit=3) as client:
         slow, quick = await client.watch(TABLE), await client.watch("tables/other")
         await anext(quick)
         stream = await stream_of(world)
-        world.table.add()
+        for _ in range(4):
+            world.table.add()
         await world.until(lambda: stream.commands("unsubscribe"))
         stream.cut()
         other.add()
         await read(quick, 1)
         assert [s.table for s in (await stream_of(world, 1)).commands("subscribe")] == ["tables/other"]
-        await read(slow, 1)
+        await read(slow, 4)
+
+
+@pytest.mark.parametrize("limit", [-1, 0, 2])
+def test_too_small_a_queue_is_refused(limit: int) -> None:
+    with pytest.raises(ValueError, match="event_limit is at least 3"):
+        croupier.connect("127.0.0.1:1", event_limit=limit)
 
 
 async def test_table_that_cannot_be_served_now_is_asked_for_again(world: World) -> None:
