@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import logging
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ import structlog
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Flaky
 
-from croupier_server import logs, seating
+from croupier_server import follow, logs, seating
 from croupier_server.fold import TableState
 from croupier_server.journal import Stored
 from croupier_server.settings import Settings
@@ -62,11 +63,13 @@ class Lines(io.StringIO):
 
 @pytest.fixture
 def lines() -> Iterator[Lines]:
-    written = Lines()
+    root, written = logging.getLogger(), Lines()
+    handlers, level = root.handlers[:], root.level
     logs.configure("debug", json=True, stream=written)
-    structlog.configure(cache_logger_on_first_use=False)
+    structlog.configure(cache_logger_on_first_use=False)  # the next test writes elsewhere
     yield written
     structlog.reset_defaults()
+    root.handlers[:], root.level = handlers, level
     logs.debug_on = False
 
 
@@ -185,8 +188,13 @@ def anybody(table: Table, player: str, seat: int | None) -> int:
     return table.state.to_act or 0
 
 
+def the_first_seat(*_: object) -> int:
+    return 0
+
+
 @pytest.mark.parametrize(
-    ("owner", "name", "mistake"), [(seating, "leave", failing), (Table, "seat_for", anybody)]
+    ("owner", "name", "mistake"),
+    [(seating, "leave", failing), (Table, "seat_for", anybody), (follow, "_audience", the_first_seat)],
 )
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 def test_a_mistake_would_be_found(

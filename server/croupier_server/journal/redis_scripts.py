@@ -64,7 +64,7 @@ local function indexes(r)
   if r[5] > 0 then found[4] = shard .. 'in:free' end
   return found
 end
-local function member(r) return table.concat({stream, r[3], r[4], r[5] > 0 and '1' or '0'}, '\\0') end
+local function member(r) return table.concat({stream, r[3], r[4]}, '\\0') end
 
 -- A key of another type fails here, before anything is written.
 local rows, bound = shard .. 'rows', shard .. 'bound'
@@ -154,14 +154,14 @@ _PAGE: Final = (
 """
     + _SHARDS_OF_A_NAME
     + """
-local limit, from, game, free = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5] == '1'
+local limit, from, game = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local indexes, states = {}, nil
 for i = 6, #ARGV do
   states = states or {}
   states[ARGV[i]] = true
   indexes[#indexes + 1] = 'in:state/' .. ARGV[i]
 end
-if free then indexes = {'in:free'}
+if ARGV[5] == '1' then indexes = {'in:free'}
 elseif not states then indexes = {game == '' and 'in:all' or 'in:game/' .. game} end
 
 local walks, answer, found = {}, {}, {}
@@ -177,9 +177,9 @@ while #walks > 0 do
       local most = ARGV[3] == '' and '+inf' or ARGV[3]
       local some = redis.call('ZREVRANGEBYSCORE', walk.key, most, '-inf', 'WITHSCORES', 'LIMIT', walk.at, few)
       for i = 1, #some, 2 do
-        local stream, its_game, state, seats = string.match(some[i], '^(.*)%z(.*)%z(.*)%z(.)$')
+        local stream, its_game, state = string.match(some[i], '^(.*)%z(.*)%z(.*)$')
         walk.age = tonumber(some[i + 1])
-        if (game == '' or its_game == game) and (not states or states[state]) and (not free or seats == '1') then
+        if (game == '' or its_game == game) and (not states or states[state]) then
           found[#found + 1] = {-walk.age, walk.shard, stream}
         end
       end
