@@ -2,8 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SETUP := .venv/.installed
+WHEEL := .venv-wheel/bin
+RULES := $(shell find server/croupier_games -name '*.py')
 
-.PHONY: setup play serve test check bench generate format picture clean
+.PHONY: setup play serve test test-wheel redis-server check bench generate format picture clean
 
 setup: $(SETUP)
 
@@ -19,8 +21,32 @@ play: setup
 serve: setup
 	$(BIN)/croupier serve
 
-test: setup
+test: setup redis-server
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The Redis journal is tried on real servers, which the tests start and stop themselves.
+redis-server:
+	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server >/dev/null; \
+	else \
+		echo "make: no redis-server: install it (apt-get install redis-server) to run the tests of the Redis journal" >&2; \
+		test -z "$$CI"; \
+	fi
+
+test-wheel: .venv-wheel/.installed
+	CROUPIER_WHEEL=1 $(WHEEL)/python -m pytest -n 2 --dist worksteal tests/games
+
+.venv-wheel/.installed: .venv-wheel/.tools server/compile_rules.py protos/generate.py pyproject.toml $(RULES) | setup
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/wheel .
+	$(WHEEL)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/wheel/*.whl
+	touch $@
+
+.venv-wheel/.tools: requirements/dev.txt
+	test -x $(WHEEL)/python || $(PYTHON) -m venv .venv-wheel
+	$(WHEEL)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	touch $@
 
 check: setup
 	$(BIN)/ruff check .
@@ -32,7 +58,7 @@ check: setup
 	$(BIN)/python protos/errors_table.py --check
 	$(BIN)/python clients/picture.py --check
 
-bench: setup .venv-bench/.installed
+bench: setup .venv-bench/.installed .venv-wheel/.installed
 	PYTHONPATH=tests $(BIN)/python -m bench $(BENCH)
 
 .venv-bench/.installed: requirements/bench.txt
@@ -51,4 +77,4 @@ format: setup
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv .venv-bench build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-wheel build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

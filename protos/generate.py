@@ -25,15 +25,19 @@ SOURCES = (("protos", "croupier/v1", "clients"), ("server", "croupier_server/jou
 
 
 class GenerateProtos(BuildHookInterface[Any]):
-    """Runs protoc before anything is built or installed."""
+    """Runs protoc before anything is built or installed; a wheel also gets the rules compiled."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Generate, unless an sdist brought the modules along."""
-        del version, build_data
+        """Generate; compile the rules for a wheel that is no editable one."""
         for _, _, target in SOURCES:
             generate(ROOT / target, only=target)
+        if self.target_name == "wheel" and version == "standard":
+            sys.path.append(str(ROOT / "server"))
+            from compile_rules import compile_rules
+
+            compile_rules(build_data, self.app.display_info)
 
 
 def googleapis() -> Path:

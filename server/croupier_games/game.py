@@ -14,13 +14,16 @@ values are the lower-case names without the enum's prefix, absent optional field
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 Plain = dict[str, Any]
 """Plain data, JSON-able."""
 
 Options = dict[str, Any]
 """A game's own options, flat and resolved: ``int`` and ``bool`` values by option name."""
+
+Untrusted: TypeAlias = Any
+"""What a game itself checks: a tighter type would make compiled rules raise ``TypeError`` first."""
 
 
 class GameError(ValueError):

@@ -1,29 +1,50 @@
 """Random play of each engine: games and moves per second on one core; peers beside Dou Dizhu.
 
-At each step the legal moves are made and one is chosen uniformly, then applied. RLCard and
-OpenSpiel run in a virtual environment of their own (``make bench`` makes it), in turn with ours
-in the same run; medians over the rounds are printed with the ratios.
+At each step the legal moves are made and one is chosen uniformly, then applied. Our rules run
+interpreted, and compiled as in a wheel; these and the peers, RLCard and OpenSpiel, have virtual
+environments of their own (``make bench`` makes them) and run in turn in the same run. Medians
+over the rounds are printed with the ratios, and the median time of making a whole list of legal
+moves over all states of random play.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import random
 import statistics
 import subprocess
+import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from croupier_games import GAMES
+from croupier_games.doudizhu import legal as compiled_in_a_wheel
 from croupier_games.game import Game
 
-PEERS = Path(__file__).resolve().parents[2] / ".venv-bench" / "bin" / "python"
+ROOT = Path(__file__).resolve().parents[2]
+PEERS = ROOT / ".venv-bench" / "bin" / "python"
+WHEEL = ROOT / ".venv-wheel" / "bin" / "python"
 _SETTINGS: dict[str, tuple[int, dict[str, Any]]] = {
     "hidden_unders": (3, {}),
     "doudizhu": (3, {}),
     "basic_rummy": (2, {}),
 }
+_LISTINGS = 5000
+"""States at least whose lists of legal moves are timed."""
+
+
+class Rates(NamedTuple):
+    """What one run of a game came to."""
+
+    games: float
+    """Per CPU second."""
+    moves: float
+    """Per CPU second."""
+    listing: float
+    """Microseconds of a whole list of legal moves, the median over all states."""
 
 
 def random_deal(game: Game[Any, Any], players: int, options: dict[str, Any], rng: random.Random) -> Any:
@@ -33,28 +54,28 @@ def random_deal(game: Game[Any, Any], players: int, options: dict[str, Any], rng
     return game.deal_from(deck, rng.randrange(players), players)
 
 
-def play(game: Game[Any, Any], players: int, options: dict[str, Any], rng: random.Random) -> int:
-    """One random game; the number of moves."""
+def play(game: Game[Any, Any], players: int, options: dict[str, Any], rng: random.Random) -> list[Any]:
+    """One random game; the states in which a seat was to move."""
     state = game.load_deal(random_deal(game, players, options, rng), players, options)
-    moves = 0
+    states: list[Any] = []
     while True:
         seat = game.to_act(state)
         if seat is None:
             if not game.needs_deal(state):
-                return moves
+                return states
             deck = game.deck(players, options)
             rng.shuffle(deck)
             first = game.next_first(state)
             deal = game.deal_from(deck, rng.randrange(players) if first is None else first, players)
             state = game.next_deal(state, deal)
             continue
+        states.append(state)
         legal = game.legal_moves(state)
         state = game.apply(state, seat, legal[int(rng.random() * len(legal))])
-        moves += 1
 
 
-def measure(name: str, seconds: float, seed: int) -> tuple[float, float]:
-    """Games and moves per CPU second."""
+def measure(name: str, seconds: float, seed: int) -> Rates:
+    """Play for so many CPU seconds, then list the legal moves of some games' states."""
     game = GAMES[name]
     players, given = _SETTINGS[name]
     options = game.options(players, **given)
@@ -62,9 +83,27 @@ def measure(name: str, seconds: float, seed: int) -> tuple[float, float]:
     games = moves = 0
     start = time.process_time()
     while (spent := time.process_time() - start) < seconds:
-        moves += play(game, players, options, rng)
+        moves += len(play(game, players, options, rng))
         games += 1
-    return games / spent, moves / spent
+    listings: list[int] = []
+    while len(listings) < _LISTINGS:
+        listings += [listing(game, state) for state in play(game, players, options, rng)]
+    return Rates(games / spent, moves / spent, statistics.median(listings) / 1000)
+
+
+def listing(game: Game[Any, Any], state: Any) -> int:
+    """Nanoseconds of making every legal move of a state."""
+    start = time.perf_counter_ns()
+    list(game.legal_moves(state))
+    return time.perf_counter_ns() - start
+
+
+def compiled(name: str, seconds: float, seed: int) -> Rates | None:
+    """The same in the wheel's environment; None when it is not there, or its rules are not compiled."""
+    if not WHEEL.exists():
+        return None
+    found = _last_line([str(WHEEL), str(Path(__file__)), name, str(seconds), str(seed)])
+    return Rates(*found["rates"]) if found["compiled"] else None
 
 
 def peer(name: str, seconds: float, seed: int) -> float | None:
@@ -72,38 +111,67 @@ def peer(name: str, seconds: float, seed: int) -> float | None:
     if not PEERS.exists():
         return None
     script = Path(__file__).with_name("peers.py")
-    done = subprocess.run(
-        [str(PEERS), str(script), name, str(seconds), str(seed)],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return float(json.loads(done.stdout.splitlines()[-1])["games"])
+    return float(_last_line([str(PEERS), str(script), name, str(seconds), str(seed)])["games"])
+
+
+def _last_line(command: list[str]) -> dict[str, Any]:
+    """The JSON object that a program prints last; it does not see our own source."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def main(rounds: int = 3, seconds: float = 2.0) -> None:
     """Measure in turn, print medians and ratios."""
-    ours: dict[str, list[tuple[float, float]]] = {name: [] for name in _SETTINGS}
+    kinds = {"interpreted": measure, "compiled": compiled}
+    ours: dict[tuple[str, str], list[Rates]] = {key: [] for key in itertools.product(_SETTINGS, kinds)}
     peers: dict[str, list[float]] = {"rlcard": [], "open_spiel": []}
     for seed in range(rounds):
-        for name, found in ours.items():
-            found.append(measure(name, seconds, seed))
-        for name, rates in peers.items():
+        for (name, kind), found in ours.items():
+            rates = kinds[kind](name, seconds, seed)
+            found += [rates] if rates is not None else []
+        for name, each in peers.items():
             rate = peer(name, seconds, seed)
-            if rate is not None:
-                rates.append(rate)
-    print("engine           games/s      moves/s   (random play, one core, median)")
-    for name, found in ours.items():
-        games, moves = (statistics.median(column) for column in zip(*found, strict=True))
-        print(f"{name:14s} {games:9,.0f} {moves:12,.0f}")
-    games = statistics.median(games for games, _ in ours["doudizhu"])
-    for name, rates in peers.items():
-        if rates:
-            rate = statistics.median(rates)
-            print(f"{name:14s} {rate:9,.0f}      Dou Dizhu; ours is {games / rate:.2f} times as fast")
-        else:
+            each += [rate] if rate is not None else []
+    medians = {
+        key: Rates(*map(statistics.median, zip(*found, strict=True))) for key, found in ours.items() if found
+    }
+    _print_ours(medians)
+    _print_peers(medians, {name: statistics.median(rates) for name, rates in peers.items() if rates})
+
+
+def _print_ours(medians: dict[tuple[str, str], Rates]) -> None:
+    print("random play, one core, medians")
+    print("engine         rules          games/s      moves/s   list of legal moves")
+    for (name, kind), rates in medians.items():
+        ratio = rates.moves / medians[name, "interpreted"].moves
+        times = "" if kind == "interpreted" else f"   {ratio:.2f} times as fast"
+        print(
+            f"{name:14s} {kind:12s} {rates.games:9,.0f} {rates.moves:12,.0f} {rates.listing:9.2f} µs{times}"
+        )
+    if not any(kind == "compiled" for _, kind in medians):
+        print("compiled rules not measured: make bench builds them where there is a C compiler")
+
+
+def _print_peers(medians: dict[tuple[str, str], Rates], peers: dict[str, float]) -> None:
+    ours = {kind: rates.games for (name, kind), rates in medians.items() if name == "doudizhu"}
+    for name in ("rlcard", "open_spiel"):
+        if name not in peers:
             print(f"{name:14s} not measured: make bench installs it")
+            continue
+        ratios = ", ".join(f"{kind} {games / peers[name]:.2f}" for kind, games in ours.items())
+        print(f"{name:14s} {'':12s} {peers[name]:9,.0f}   Dou Dizhu; ours is so many times as fast: {ratios}")
+
+
+def alone(name: str, seconds: str, seed: str) -> None:
+    """One measurement for ``compiled``, as JSON."""
+    rates = measure(name, float(seconds), int(seed))
+    print(json.dumps({"compiled": compiled_in_a_wheel.__file__.endswith(".so"), "rates": rates}))
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:]:
+        alone(*sys.argv[1:])
+    else:
+        main()

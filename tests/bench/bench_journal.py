@@ -2,6 +2,7 @@
 
 The ceiling is what one thread reaches with sqlite3 alone in the same folder: transactions of
 1 and of 64 appends of the same size, ``executemany``, the same durability, no event loop.
+Redis runs where redis-server is installed, with ``appendfsync always``; its own CPU is not counted.
 Rounds alternate, so that a busy machine slows all alike; take the ratios, not the absolutes.
 
     python tests/bench/bench_journal.py [--rounds 5] [--seconds 0.4] [--folder /var/tmp]
@@ -13,6 +14,7 @@ import argparse
 import asyncio
 import sqlite3
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Coroutine
@@ -20,6 +22,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from croupier_server.journal import Append, Journal, open_journal
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from server.redis_server import RedisServer, installed
 
 ENTRY = bytes(200)
 """About the size of a move's entry."""
@@ -83,6 +88,11 @@ async def sqlite(folder: Path, in_flight: int, seconds: float) -> Sample:
     return await _appends(await open_journal(f"sqlite:{folder / 'journal.db'}"), in_flight, seconds)
 
 
+async def redis(folder: Path, in_flight: int, seconds: float) -> Sample:
+    with RedisServer(dir=str(folder)) as server:
+        return await _appends(await open_journal(server.url), in_flight, seconds)
+
+
 async def _appends(journal: Journal, in_flight: int, seconds: float) -> Sample:
     watch, end = Stopwatch(), time.perf_counter() + seconds
 
@@ -100,12 +110,14 @@ async def _appends(journal: Journal, in_flight: int, seconds: float) -> Sample:
 
 
 RUNS: dict[str, Run] = {"ceiling": ceiling, "sqlite": sqlite, "memory": memory}
+if installed():
+    RUNS["redis"] = redis
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=0.4, help="of each run; a round has 6")
+    parser.add_argument("--seconds", type=float, default=0.4, help="of each run; a round has 8")
     parser.add_argument("--folder", type=Path, help="where the files go; by default the temporary folder")
     given = parser.parse_args()
     samples: dict[tuple[str, int], list[Sample]] = {}

@@ -8,14 +8,19 @@ stream for many tables, so that gRPC's own 16 to 27 KiB a stream do not count).
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import json
+import os
+import subprocess
+import sys
 
 import grpc
 import uvloop
 
 from bench.bench_moves import croupier_server
 from bench.load import Player, Window, seat_table
-from bench.processes import resident_bytes
+from bench.processes import TESTS, resident_bytes
 from croupier.v1 import tables_pb2
 
 _SIZES = (1000, 5000)
@@ -24,8 +29,6 @@ _PER_STREAM = 500
 
 async def measure(pid: int, address: str) -> dict[int, int]:
     """Resident bytes at each number of tables."""
-    import argparse
-
     window = Window(argparse.Namespace(pid=pid, warm=0, seconds=0, rate=0), 1)
     channel = grpc.aio.insecure_channel(address)
     streams: list[asyncio.Task[None]] = []
@@ -65,18 +68,28 @@ async def _follow(player: Player) -> None:
         pass
 
 
+def one(kind: str) -> None:
+    """Measure a server on one kind of journal and print its sizes as JSON."""
+    with croupier_server(kind) as (pid, address):
+        print(json.dumps(uvloop.run(measure(pid, address))))
+
+
 def main() -> None:
-    """Measure and print."""
-    with croupier_server("memory") as (pid, address):
-        in_memory = uvloop.run(measure(pid, address))
-    with croupier_server("sqlite") as (pid, address):
-        in_sqlite = uvloop.run(measure(pid, address))
-    few, many = _SIZES
-    print(f"\nmemory of a seated idle table, from {few:,} to {many:,} tables")
-    for kind, sizes in (("sqlite", in_sqlite), ("memory (entries included)", in_memory)):
-        each = (sizes[many] - sizes[few]) / (many - few) / 1024
-        print(f"{kind:26s} {each:6.1f} KiB a table; {sizes[many] / 2**20:,.0f} MiB resident at {many:,}")
+    """Measure each kind in a process of its own (gRPC keeps to one event loop) and print."""
+    few, many = map(str, _SIZES)
+    print(f"\nmemory of a seated idle table, from {few} to {many} tables")
+    for kind in ("sqlite", "memory"):
+        command = [sys.executable, "-m", "bench.bench_memory", kind]
+        environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+        sizes = json.loads(done.stdout.splitlines()[-1])
+        each = (sizes[many] - sizes[few]) / (_SIZES[1] - _SIZES[0]) / 1024
+        print(f"{kind:7s} {each:6.1f} KiB a table; {sizes[many] / 2**20:,.0f} MiB resident at {many}")
+    print("the memory journal's figure includes the entries that it keeps")
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:]:
+        one(sys.argv[1])
+    else:
+        main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,9 @@ async def test_memory_in_sqlite_is_pointed_to_memory() -> None:
         await open_journal("sqlite::memory:")
 
 
-async def test_redis_is_told_apart_from_a_mistake() -> None:
-    with pytest.raises(ValueError, match="no redis journal"):
+async def test_redis_without_its_parser_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "croupier_server.journal.redis", None)
+    monkeypatch.delitem(sys.modules, "croupier_server.journal.redis", raising=False)
+    monkeypatch.setitem(sys.modules, "hiredis", None)
+    with pytest.raises(ValueError, match=r"croupier\[redis\]"):
         await open_journal("redis://localhost")

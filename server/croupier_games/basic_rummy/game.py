@@ -12,7 +12,7 @@ from croupier_games.basic_rummy import moves, turn, view
 from croupier_games.basic_rummy.deal import cut, first_hand, next_hand, next_start
 from croupier_games.basic_rummy.state import DEALING, OVER, Settings, State
 from croupier_games.cards import fresh_deck
-from croupier_games.game import Options, OptionSpec, Plain, check_players, resolve_options
+from croupier_games.game import Options, OptionSpec, Plain, Untrusted, check_players, resolve_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class BasicRummy:
     players: range = range(2, 5)
     default_players: int = 2
 
-    def options(self, players: int | None = None, **given: Any) -> Options:
+    def options(self, players: Untrusted = None, **given: Any) -> Options:
         """Validated options with defaults filled in. Raises ``InvalidOptions``."""
         if players is not None:
             check_players(self, players)
@@ -51,7 +51,7 @@ class BasicRummy:
         """``points``, ``double_with_discard`` and ``turn_limit``."""
         return OPTION_SPECS
 
-    def deck(self, players: int, options: Mapping[str, Any]) -> list[int]:  # noqa: ARG002
+    def deck(self, players: Untrusted, options: Mapping[str, Any]) -> list[int]:  # noqa: ARG002
         """One deck of 52 cards, whatever the players and options (RUM-1)."""
         return fresh_deck()
 
@@ -59,7 +59,7 @@ class BasicRummy:
         """``start``, ``hands``, ``discard`` and ``stock`` of a shuffled deck (RUM-2)."""
         return cut(cards, first, players)
 
-    def load_deal(self, deal: Mapping[str, Any], players: int, options: Mapping[str, Any]) -> State:
+    def load_deal(self, deal: Mapping[str, Any], players: Untrusted, options: Mapping[str, Any]) -> State:
         """The state just after the first deal. Raises ``InvalidDeal``, ``InvalidOptions``."""
         check_players(self, players)
         chosen = resolve_options(OPTION_SPECS, options)
@@ -140,4 +140,4 @@ class BasicRummy:
         return move.text
 
 
-GAME: Final = BasicRummy()
+GAME: Final[BasicRummy] = BasicRummy()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from croupier_games.basic_rummy.melds import ALL_MELDS, BIT, CARD_AT, CARDS, cards_of, texts_of
 from croupier_games.cards import CARD_NUMBERS, CARD_TEXTS
 from croupier_games.game import MalformedMove
+from croupier_games.immutable import Immutable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +24,7 @@ MOST_MELDS: Final = CARDS // 3
 """As many melds as can ever lie on the table."""
 
 
-class Move:
+class Move(Immutable):
     """One move. ``text`` is its canonical text, its whole identity."""
 
     __slots__ = ("text",)

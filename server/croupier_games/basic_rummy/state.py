@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from croupier_games.basic_rummy.melds import FITTING
+from croupier_games.immutable import Immutable
 
 if TYPE_CHECKING:
     from croupier_games.basic_rummy.moves import Move
@@ -72,7 +73,7 @@ class HandResult:
         self.turn_overs: Final = turn_overs
 
 
-class State:
+class State(Immutable):
     """One position. Sets of cards are masks, sets of seats have seat ``s`` at bit ``s``."""
 
     __slots__ = (

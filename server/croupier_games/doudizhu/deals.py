@@ -13,13 +13,13 @@ from typing import Any, Final
 from croupier_games.cards import format_cards
 from croupier_games.doudizhu.cardset import BIT_OF_TEXT, DECK, bits_of, texts_of
 from croupier_games.doudizhu.state import PLAYERS
-from croupier_games.game import InvalidDeal, Plain
+from croupier_games.game import InvalidDeal, Plain, Untrusted
 
 HAND_SIZE: Final = 17
 BOTTOM_SIZE: Final = 3
 
 
-def cut(cards: Sequence[int], first: int) -> Plain:
+def cut(cards: Sequence[int], first: Untrusted) -> Plain:
     """Cut a shuffled deck from the front: 17 cards a seat in turn, then the bottom.
 
     Raises ``InvalidDeal`` when ``cards`` are not the 54 card numbers, or ``first`` is no seat.
@@ -62,13 +62,13 @@ def read(deal: Mapping[str, Any]) -> tuple[int, tuple[int, int, int], int]:
     return first, (read_hands[0], read_hands[1], read_hands[2]), bottom
 
 
-def _seat(first: Any) -> int:
+def _seat(first: Untrusted) -> int:
     if isinstance(first, bool) or not isinstance(first, int) or not 0 <= first < PLAYERS:
         raise _invalid(f"the first bidder is a seat, 0 to 2, not {str(first)[:20]}")
     return first
 
 
-def _bits(texts: Any, size: int, what: str) -> int:
+def _bits(texts: Untrusted, size: int, what: str) -> int:
     """The cards of one list of texts as bits."""
     if not isinstance(texts, list | tuple) or len(texts) != size:
         raise _invalid(f"{what} is a list of {size} cards")

@@ -33,6 +33,7 @@ from croupier_games.game import (
     Options,
     OptionSpec,
     Plain,
+    Untrusted,
     check_players,
     resolve_options,
 )
@@ -60,7 +61,7 @@ class DouDizhu:
     players: range = range(3, 4)
     default_players: int = 3
 
-    def options(self, players: int | None = None, **given: Any) -> Options:
+    def options(self, players: Untrusted = None, **given: Any) -> Options:
         """``deals`` and ``max_redeals`` (DDZ-4, DDZ-29), resolved. Raises ``InvalidOptions``."""
         if players is not None:
             check_players(self, players)
@@ -70,13 +71,13 @@ class DouDizhu:
         """``deals`` and ``max_redeals``."""
         return _OPTION_SPECS
 
-    def deck(self, players: int, options: Mapping[str, Any]) -> list[int]:
+    def deck(self, players: Untrusted, options: Mapping[str, Any]) -> list[int]:
         """52 cards and two jokers (DDZ-1). Raises ``InvalidOptions``."""
         check_players(self, players)
         resolve_options(_OPTION_SPECS, options)
         return fresh_deck(jokers=True)
 
-    def deal_from(self, cards: Sequence[int], first: int, players: int) -> Plain:
+    def deal_from(self, cards: Sequence[int], first: Untrusted, players: Untrusted) -> Plain:
         """``{"first", "hands", "bottom"}``: 17 cards a seat, then the bottom (DDZ-1).
 
         Raises ``InvalidDeal``, ``InvalidOptions`` for another number of players.
@@ -84,7 +85,7 @@ class DouDizhu:
         check_players(self, players)
         return deals.cut(cards, first)
 
-    def load_deal(self, deal: Mapping[str, Any], players: int, options: Mapping[str, Any]) -> State:
+    def load_deal(self, deal: Mapping[str, Any], players: Untrusted, options: Mapping[str, Any]) -> State:
         """The state just after the first deal. Raises ``InvalidDeal``, ``InvalidOptions``."""
         check_players(self, players)
         resolved = resolve_options(_OPTION_SPECS, options)

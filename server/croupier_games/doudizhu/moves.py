@@ -11,10 +11,11 @@ from typing import Final, TypeAlias, final
 
 from croupier_games.doudizhu.cardset import BIT_OF_TEXT, bits_of, cards_of, texts_of
 from croupier_games.game import MalformedMove
+from croupier_games.immutable import Immutable
 
 
 @final
-class Pass:
+class Pass(Immutable):
     """Declines to bid, or to beat the play on the table (DDZ-2, DDZ-7)."""
 
     __slots__ = ()
@@ -30,7 +31,7 @@ class Pass:
 
 
 @final
-class Bid:
+class Bid(Immutable):
     """Offers to be the landlord for ``amount``, 1 to 3 (DDZ-2).
 
     Raises ``MalformedMove`` for any other amount.
@@ -54,7 +55,7 @@ class Bid:
 
 
 @final
-class Play:
+class Play(Immutable):
     """Lays cards: ``bits`` is their set, see ``cardset``. Make it with ``Play.of`` or ``parse_move``.
 
     It claims nothing about the cards: whether they are a combination, are held, and beat the

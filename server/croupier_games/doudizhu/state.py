@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple, TypeAlias, final
 
 from croupier_games.doudizhu.combinations import Combination
+from croupier_games.immutable import Immutable
 
 PLAYERS: Final = 3
 NOBODY: Final = -1
@@ -110,7 +111,7 @@ Effect: TypeAlias = Dealt | AllPassed | LandlordFound | Doubled | NewLead | Deal
 
 
 @final
-class State:
+class State(Immutable):
     """One position. Hands are sets of cards as bits, see ``cardset``."""
 
     __slots__ = (

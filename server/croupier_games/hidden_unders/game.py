@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from croupier_games.cards import fresh_deck
-from croupier_games.game import Game, Options, OptionSpec, Plain, check_players
+from croupier_games.game import Game, Options, OptionSpec, Plain, Untrusted, check_players
 from croupier_games.hidden_unders import deals, legal, moves, options, steps, view
 from croupier_games.hidden_unders.moves import Move
 from croupier_games.hidden_unders.options import Settings
@@ -23,7 +23,7 @@ class HiddenUnders:
     players: range = range(2, 7)
     default_players: int = 2
 
-    def options(self, players: int | None = None, **given: Any) -> Options:
+    def options(self, players: Untrusted = None, **given: Any) -> Options:
         """``decks``, ``rounds``, ``auto_done``, ``turn_limit``, resolved. Raises ``InvalidOptions``."""
         if players is not None:
             check_players(self, players)
@@ -33,7 +33,7 @@ class HiddenUnders:
         """The four options, in the order of ``options``."""
         return options.SPECS
 
-    def deck(self, players: int, options: Mapping[str, Any]) -> list[int]:
+    def deck(self, players: Untrusted, options: Mapping[str, Any]) -> list[int]:
         """One or two decks, unshuffled (HU-1). Raises ``InvalidOptions``."""
         return fresh_deck(self.options(players, **options)["decks"])
 
@@ -41,7 +41,7 @@ class HiddenUnders:
         """``start``, ``unders``, ``hands`` and ``deck`` in card texts (HU-2)."""
         return deals.cut(cards, first, players)
 
-    def load_deal(self, deal: Mapping[str, Any], players: int, options: Mapping[str, Any]) -> State:
+    def load_deal(self, deal: Mapping[str, Any], players: Untrusted, options: Mapping[str, Any]) -> State:
         """The state just after the first deal. Raises ``InvalidDeal``, ``InvalidOptions``."""
         settings = self._settings(players, options)
         return steps.first_round(settings, deals.read(deal, settings))
@@ -119,7 +119,7 @@ class HiddenUnders:
         """The canonical text of ``move``."""
         return moves.format_move(move)
 
-    def _settings(self, players: int, given: Mapping[str, Any]) -> Settings:
+    def _settings(self, players: Untrusted, given: Mapping[str, Any]) -> Settings:
         return Settings(players, self.options(players, **given))
 
 

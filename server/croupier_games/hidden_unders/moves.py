@@ -11,6 +11,7 @@ from typing import Final
 from croupier_games.cards import CARD_NUMBERS, CARD_TEXTS
 from croupier_games.game import MalformedMove
 from croupier_games.hidden_unders.ranks import Cards, in_order
+from croupier_games.immutable import Immutable
 
 SLOTS: Final = 4
 """Hidden Unders a seat, and so Overs a seat (HU-2, HU-5)."""
@@ -18,7 +19,7 @@ SLOTS: Final = 4
 _FORMS: Final = "`overs 4C 9D JH KS`, `play 7C 7D`, `flip 2` or `done`"
 
 
-class _CardsMove:
+class _CardsMove(Immutable):
     """A move that names cards: equal to moves of its own class with the same cards."""
 
     __slots__ = ("cards",)
@@ -61,7 +62,7 @@ class Play(_CardsMove):
             raise MalformedMove("NO_CARDS", "play takes one or more cards, as in `play 7C 7D`")
 
 
-class Flip:
+class Flip(Immutable):
     """Turn the Hidden Under in ``slot``, 0 to 3 (HU-16)."""
 
     __slots__ = ("slot",)
@@ -81,7 +82,7 @@ class Flip:
         return f"Flip({self.slot})"
 
 
-class Done:
+class Done(Immutable):
     """Use the Draw/Done pile: draw up to four cards and, unless just cleared, end the turn (HU-12, HU-14)."""
 
     __slots__ = ()

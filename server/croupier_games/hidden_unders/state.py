@@ -13,6 +13,7 @@ from croupier_games.cards import format_cards
 from croupier_games.hidden_unders.effects import Effect
 from croupier_games.hidden_unders.options import Settings
 from croupier_games.hidden_unders.ranks import Cards, in_order
+from croupier_games.immutable import Immutable
 
 # Phases, named as in the view.
 OVERS: Final = "overs"
@@ -113,7 +114,7 @@ def _without(held: Cards, cards: Cards) -> Cards:
     return tuple(rest)
 
 
-class State:
+class State(Immutable):
     """One position of a game, and the effects of the deal or move that made it.
 
     ``round`` counts from 0; ``totals`` and ``pickups`` run over all rounds; ``seat`` is whose

@@ -32,6 +32,11 @@ class Address:
     database: int = 0
     wait: int = 0
 
+    @property
+    def shown(self) -> str:
+        """Where it is, without secrets."""
+        return self.socket or f"{self.host}:{self.port}"
+
     def tls_context(self) -> ssl.SSLContext | None:
         """The system's authorities (or those of SSL_CERT_FILE) must vouch for the server's name."""
         return ssl.create_default_context() if self.tls else None
@@ -44,11 +49,6 @@ class Address:
         if self.database:
             commands.append(("SELECT", self.database))
         return [*commands, ("CLIENT", "SETNAME", client_name)]
-
-
-def is_redis(url: str) -> bool:
-    """Whether a URL is meant for this store."""
-    return url.partition(":")[0].partition("+")[0] in {"redis", "rediss", "valkey", "valkeys"}
 
 
 def parse_url(url: str) -> Address:

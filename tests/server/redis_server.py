@@ -1,0 +1,175 @@
+"""Redis servers for tests: real ones, on a Unix socket and a free loopback port, gone with the tests.
+
+The law of this file: no server outlives the process that started it, and a test that asks for one
+gets one or fails. Only where no redis-server is installed, and not under CI, is it skipped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+import hiredis
+import pytest
+
+from croupier_server.journal import Append, Journal, JournalUnavailable
+from croupier_server.journal.redis import RedisJournal
+
+_PROGRAMS = ("redis-server", "valkey-server")
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+def installed() -> str | None:
+    """The server's program, if there is one."""
+    return next(filter(None, map(shutil.which, _PROGRAMS)), None)
+
+
+def program() -> str:
+    """The server's program. Fails where there is none under CI, and skips elsewhere."""
+    if found := installed():
+        return found
+    missing = "no redis-server here: apt-get install redis-server (7 or later; valkey-server does as well)"
+    if os.environ.get("CI"):
+        pytest.fail(missing)
+    pytest.skip(missing)
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+
+
+class RedisServer:
+    """A server in a folder of its own, with every append synced to disk unless ``settings`` differ."""
+
+    def __init__(self, **settings: str | int) -> None:
+        self._program = program()
+        self.folder = Path(tempfile.mkdtemp(prefix="redis-"))
+        self.socket = self.folder / "s"
+        self.port = free_port()
+        self._settings: dict[str, str | int] = {
+            "port": self.port,
+            "bind": "127.0.0.1",
+            "unixsocket": str(self.socket),
+            "dir": str(self.folder),
+            "save": "",
+            "appendonly": "yes",
+            "appendfsync": "always",
+            "maxmemory": "200mb",
+            "repl-diskless-sync-delay": 0,
+        }
+        self._settings |= {name.replace("_", "-"): value for name, value in settings.items()}
+        self.process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    @property
+    def url(self) -> str:
+        """What to open a journal with."""
+        return f"redis://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start it, with what its folder holds, and wait until it answers."""
+        command = [self._program]
+        for name, value in self._settings.items():
+            command += [f"--{name}", str(value)]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, preexec_fn=_die_with_parent)
+        while True:
+            try:
+                if self.command("PING") == b"PONG":
+                    return
+            except OSError:
+                if self.process.poll() is not None:
+                    raise AssertionError((self.folder / "log").read_text()) from None
+
+    def command(self, *command: str | int | bytes) -> Any:
+        """A command's reply, by a connection of its own."""
+        nothing = object()
+        reader = hiredis.Reader(notEnoughData=nothing)
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(10)
+            connection.connect(str(self.socket))
+            connection.sendall(hiredis.pack_command(command))
+            while (reply := reader.gets()) is nothing:
+                data = connection.recv(1 << 16)
+                if not data:
+                    raise ConnectionError("it has gone")
+                reader.feed(data)
+        return reply
+
+    def kill(self) -> None:
+        """End it as a power cut would, short of what the disk does."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def close(self) -> None:
+        """End it and remove its folder."""
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@cache
+def shared_server() -> RedisServer:
+    """The one server of this test session, started by the first test that needs it."""
+    server = RedisServer()
+    atexit.register(server.close)
+    return server
+
+
+@asynccontextmanager
+async def opened(server: RedisServer, options: str = "", **settings: Any) -> AsyncIterator[RedisJournal]:
+    """A journal in that server for as long as the block lasts."""
+    journal = await RedisJournal.open(server.url + options, **settings)
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Until others, or Redis, have done what was begun; the test's own time limit ends it."""
+    while not holds():  # noqa: ASYNC110 (other processes set no event here)
+        await asyncio.sleep(0.005)
+
+
+async def append_at_last(journal: Journal, stream: str) -> None:
+    """Append one entry, as soon as the store takes it."""
+    while True:
+        try:
+            last = await journal.last_seq(stream)
+            return await journal.append(Append(stream, last, (f"{stream}#{last + 1}".encode(),)))
+        except JournalUnavailable:
+            await asyncio.sleep(0.02)
+
+
+async def empty_journal() -> RedisJournal:
+    """A journal in the session's server, from which all else is removed."""
+    server = shared_server()
+    server.command("FLUSHALL")
+    return await RedisJournal.open(server.url)
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

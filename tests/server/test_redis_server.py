@@ -1,0 +1,252 @@
+"""Which Redis can hold a journal, what one refuses, and what its settings are worth."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from croupier_server.journal import Deadline, JournalError, JournalUnavailable, Stored, open_journal
+from croupier_server.journal.redis import RedisJournal
+from croupier_server.journal.redis_scripts import Names
+from croupier_server.journal.redis_url import Address, parse_url
+from croupier_server.journal.redis_wire import NotConfirmed, NotWritten
+from server.journal_contract import Heard, batch, lobby_row
+from server.redis_server import RedisServer, append_at_last, free_port, opened, shared_server, until
+
+ENTRIES_OF_T = Names(0).entries("t")
+
+
+@pytest.fixture
+def server() -> RedisServer:
+    """The session's server, emptied."""
+    server = shared_server()
+    server.command("FLUSHALL")
+    return server
+
+
+@pytest.fixture
+def own_server() -> Iterator[RedisServer]:
+    """A server for a test that kills or sets it."""
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def journal(server: RedisServer) -> AsyncIterator[RedisJournal]:
+    async with opened(server) as journal:
+        yield journal
+
+
+class TestRefused:
+    async def test_out_of_memory_nothing_is_written_and_it_goes_on_later(
+        self, own_server: RedisServer
+    ) -> None:
+        async with opened(own_server) as journal:
+            await journal.append(batch("t", 0, b"a", deadline_ms=1, row=lobby_row("t")))
+            own_server.command("CONFIG", "SET", "maxmemory", 1)
+            with capture_logs() as logs:
+                for _ in range(3):
+                    with pytest.raises(NotWritten, match="memory"):
+                        await journal.append(batch("t", 1, b"secret", deadline_ms=9))
+                assert await journal.read("t") == [Stored(1, b"a")]
+                assert await journal.due(9) == [Deadline("t", 1, 1)]
+                assert await journal.clock_ms() > 0
+                own_server.command("CONFIG", "SET", "maxmemory", 0)
+                await journal.append(batch("t", 1))
+        assert [log["event"] for log in logs] == ["journal.write_failed", "journal.write_recovered"]
+        assert "secret" not in str(logs)
+
+    async def test_a_primary_that_became_a_replica_is_left_until_there_is_one(
+        self, own_server: RedisServer
+    ) -> None:
+        async with opened(own_server) as journal:
+            own_server.command("REPLICAOF", "127.0.0.1", 1)
+            with pytest.raises(NotWritten, match="replica"):
+                await journal.append(batch("t", 0))
+            own_server.command("REPLICAOF", "NO", "ONE")
+            await append_at_last(journal, "t")
+            assert await journal.last_seq("t") == 1
+
+    @pytest.mark.parametrize(
+        "taken", ["deadlines", "bound", "rows", "of:house", "in:all", "in:state/waiting"]
+    )
+    async def test_a_key_that_holds_something_else_leaves_nothing_half_written(
+        self, server: RedisServer, journal: RedisJournal, taken: str
+    ) -> None:
+        server.command("SET", Names(0).shard("t") + taken, "taken")
+        before = server.command("DBSIZE")
+        with pytest.raises(NotWritten, match="something else"):
+            await journal.append(batch("t", 0, deadline_ms=5, row=lobby_row("t", subjects=["house"])))
+        assert server.command("DBSIZE") == before
+
+    async def test_a_stream_that_is_something_else_is_refused(
+        self, server: RedisServer, journal: RedisJournal
+    ) -> None:
+        server.command("SET", ENTRIES_OF_T, "taken")
+        with pytest.raises(NotWritten, match="something else"):
+            await journal.append(batch("t", 0))
+        with pytest.raises(JournalUnavailable, match="something else"):
+            await journal.read("t")
+
+    async def test_a_deadline_that_is_no_exact_score_is_an_overflow(self, journal: RedisJournal) -> None:
+        with pytest.raises(OverflowError):
+            await journal.append(batch("t", 0, deadline_ms=(1 << 53) + 1))
+        await journal.append(batch("t", 0, deadline_ms=1 << 53))
+        assert await journal.due(1 << 53) == [Deadline("t", 1, 1 << 53)]
+
+
+class TestReplicas:
+    async def test_an_append_waits_for_those_it_was_told_to(self, own_server: RedisServer) -> None:
+        with RedisServer(replicaof=f"127.0.0.1 {own_server.port}") as replica:
+            async with opened(own_server, "?wait=1") as journal:
+                await until(lambda: b"master_link_status:up" in replica.command("INFO"))
+                await append_at_last(journal, "t")
+                last = await journal.last_seq("t")
+                assert replica.command("LLEN", ENTRIES_OF_T) == last
+
+    async def test_too_few_leave_the_outcome_open(self, own_server: RedisServer) -> None:
+        async with opened(own_server, "?wait=1") as journal:
+            with pytest.raises(NotConfirmed, match="0 of 1"):
+                await journal.append(batch("t", 0, b"a"))
+            assert await journal.read("t") == [Stored(1, b"a")]
+
+
+class TestOpen:
+    async def test_what_can_lose_moves_is_told(self) -> None:
+        settings = {"appendfsync": "everysec", "maxmemory_policy": "allkeys-lru", "maxmemory": 0}
+        with RedisServer(**settings) as server, capture_logs() as logs:
+            async with opened(server, "?wait=2") as journal:
+                told = await journal.durability_warnings()
+        problems = [log["problem"] for log in logs if log["event"] == "journal.durability"]
+        assert problems == told
+        for word in ("appendfsync", "maxmemory-policy", "maxmemory is not set", "wait=2"):
+            assert any(word in warning for warning in told), word
+
+    async def test_no_append_only_file_is_told(self) -> None:
+        with RedisServer(appendonly="no") as server:
+            async with opened(server) as journal:
+                assert any("appendonly" in warning for warning in await journal.durability_warnings())
+
+    async def test_a_server_set_as_advised_is_no_cause_for_warnings(self, journal: RedisJournal) -> None:
+        assert await journal.durability_warnings() == []
+
+    async def test_a_user_needs_few_rights(self, own_server: RedisServer) -> None:
+        rights = "on >p@ss ~croupier* &croupier* +@read +@write +@pubsub +@scripting +@connection"
+        own_server.command("ACL", "SETUSER", "croupier", *rights.split(), "-@dangerous", "+info", "+time")
+        url = f"redis://croupier:p%40ss@127.0.0.1:{own_server.port}"
+        waiting = await open_journal(f"{url}?wait=1")
+        with pytest.raises(NotConfirmed):
+            await waiting.append(batch("u", 0))
+        await waiting.close()
+        journal = await open_journal(url)
+        heard = Heard()
+        await journal.listen("t", 0, heard)
+        await journal.append(batch("t", 0, deadline_ms=5, row=lobby_row("t", subjects=["house"])))
+        assert (await journal.rows_of("house"), heard.seqs) == ([lobby_row("t", subjects=["house"])], [1])
+        assert await journal.clock_ms() > 0
+        await journal.close()
+        with pytest.raises(JournalUnavailable, match="password") as refused:
+            await open_journal(url.replace("p%40ss", "wrong"))
+        assert "wrong" not in str(refused.value)
+
+    async def test_missing_rights_show_at_once(self, own_server: RedisServer) -> None:
+        own_server.command("ACL", "SETUSER", "croupier", "on", "nopass", "~croupier*", "+@all")
+        with pytest.raises(NotWritten, match="rights"):
+            await open_journal(f"redis://croupier:any@127.0.0.1:{own_server.port}")
+
+    async def test_a_unix_socket(self, server: RedisServer, journal: RedisJournal) -> None:
+        await journal.append(batch("t", 0))
+        there = await open_journal(f"redis+unix://{server.socket}")
+        assert await there.last_seq("t") == 1
+        await there.close()
+
+    async def test_nobody_there(self, own_server: RedisServer) -> None:
+        own_server.kill()
+        with pytest.raises(JournalUnavailable, match=f"127.0.0.1:{own_server.port}"):
+            await RedisJournal.open(own_server.url)
+
+    async def test_somebody_else_there(self) -> None:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readline()
+            writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            await reader.read()
+            writer.close()
+
+        async with await asyncio.start_server(answer, "127.0.0.1", 0) as stranger:
+            port = stranger.sockets[0].getsockname()[1]
+            with pytest.raises(JournalUnavailable, match="protocol"):
+                await RedisJournal.open(f"redis://127.0.0.1:{port}")
+
+    async def test_a_replica_and_a_cluster_are_refused(self, own_server: RedisServer) -> None:
+        own_server.command("REPLICAOF", "127.0.0.1", 1)
+        with pytest.raises(NotWritten, match="replica"):
+            await RedisJournal.open(own_server.url)
+        with (
+            RedisServer(cluster_enabled="yes", cluster_port=free_port()) as node,
+            pytest.raises(JournalError, match="cluster"),
+        ):
+            await RedisJournal.open(node.url)
+
+    async def test_tls_is_checked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        certificate, key = certificate_for_loopback(tmp_path)
+        port = free_port()
+        with RedisServer(tls_port=port, tls_cert_file=certificate, tls_key_file=key, tls_auth_clients="no"):
+            with pytest.raises(JournalUnavailable, match=r"(?i)certificate"):
+                await open_journal(f"rediss://127.0.0.1:{port}")
+            monkeypatch.setenv("SSL_CERT_FILE", certificate)
+            journal = await open_journal(f"rediss://127.0.0.1:{port}")
+            await journal.append(batch("t", 0))
+            await journal.close()
+
+
+def certificate_for_loopback(folder: Path) -> tuple[str, str]:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    certificate, key = str(folder / "certificate.pem"), str(folder / "key.pem")
+    made = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"]
+    names = ["-subj", "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(
+        [openssl, "req", *made, *names, "-out", certificate, "-keyout", key], check=True, capture_output=True
+    )
+    return certificate, key
+
+
+class TestUrl:
+    @pytest.mark.parametrize(
+        ("url", "address"),
+        [
+            ("redis://", Address()),
+            ("redis://db.example:7000/3?wait=2", Address("db.example", 7000, database=3, wait=2)),
+            ("rediss://u:p%2F@h", Address("h", tls=True, user="u", password="p/")),
+            ("redis://:secret@[::1]:1", Address("::1", 1, password="secret")),
+            ("valkey://h", Address("h")),
+            (
+                "redis+unix://u:p@/run/r.sock?db=4",
+                Address(socket="/run/r.sock", user="u", password="p", database=4),
+            ),
+        ],
+    )
+    def test_forms(self, url: str, address: Address) -> None:
+        assert parse_url(url) == address
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "redis:h", "redis+cluster://h", "redis://h/x", "redis://h:0x1", "redis://h?wait=-1", "redis://h?wait=",
+            "redis://h?timeout=5", "redis+unix://h/run/r", "redis+unix://", "redis://h#x", "redis://u:secret@h/x",
+        ],
+    )  # fmt: skip
+    async def test_what_is_not_understood_is_refused_without_repeating_it(self, url: str) -> None:
+        with pytest.raises(ValueError, match=r"journal|Unix|option|cluster") as refused:
+            await open_journal(url)
+        assert "secret" not in str(refused.value)
+
+    def test_a_password_does_not_show(self) -> None:
+        assert "secret" not in repr(parse_url("redis://u:secret@h"))
