@@ -31,7 +31,7 @@ def serve(
         str | None,
         typer.Option(
             metavar="URL",
-            help="Where tables are kept: sqlite:PATH or memory:. "
+            help="Where tables are kept: sqlite:PATH, memory: or redis://HOST:PORT. "
             "Default: croupier/croupier.sqlite in $XDG_DATA_HOME (~/.local/share).",
             show_default=False,
         ),
