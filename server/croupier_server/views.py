@@ -173,8 +173,8 @@ class EventView:
         if entry.deadline_ms and step.to_act is not None and self._state.created.move_seconds:
             event.deadline.CopyFrom(timestamp(entry.deadline_ms))
         if step.kind in _PLAYS:
-            effects = game.happened(step.game_state, audience)
-            event.effects.extend(effect_message(game.name, effect) for effect in effects)
+            for effect in game.happened(step.game_state, audience):
+                event.effects.append(effect_message(game.name, effect))
         _KINDS[step.kind](event, self._state, step)
         return event
 

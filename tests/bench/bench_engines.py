@@ -54,24 +54,32 @@ def random_deal(game: Game[Any, Any], players: int, options: dict[str, Any], rng
     return game.deal_from(deck, rng.randrange(players), players)
 
 
-def play(game: Game[Any, Any], players: int, options: dict[str, Any], rng: random.Random) -> list[Any]:
-    """One random game; the states in which a seat was to move."""
+def play(
+    game: Game[Any, Any],
+    players: int,
+    options: dict[str, Any],
+    rng: random.Random,
+    seen: list[Any] | None = None,
+) -> int:
+    """One random game; the number of moves. ``seen`` gets the states in which a seat is to move."""
     state = game.load_deal(random_deal(game, players, options, rng), players, options)
-    states: list[Any] = []
+    moves = 0
     while True:
         seat = game.to_act(state)
         if seat is None:
             if not game.needs_deal(state):
-                return states
+                return moves
             deck = game.deck(players, options)
             rng.shuffle(deck)
             first = game.next_first(state)
             deal = game.deal_from(deck, rng.randrange(players) if first is None else first, players)
             state = game.next_deal(state, deal)
             continue
-        states.append(state)
+        if seen is not None:
+            seen.append(state)
         legal = game.legal_moves(state)
         state = game.apply(state, seat, legal[int(rng.random() * len(legal))])
+        moves += 1
 
 
 def measure(name: str, seconds: float, seed: int) -> Rates:
@@ -83,16 +91,17 @@ def measure(name: str, seconds: float, seed: int) -> Rates:
     games = moves = 0
     start = time.process_time()
     while (spent := time.process_time() - start) < seconds:
-        moves += len(play(game, players, options, rng))
+        moves += play(game, players, options, rng)
         games += 1
-    listings: list[int] = []
-    while len(listings) < _LISTINGS:
-        listings += [listing(game, state) for state in play(game, players, options, rng)]
-    return Rates(games / spent, moves / spent, statistics.median(listings) / 1000)
+    seen: list[Any] = []
+    while len(seen) < _LISTINGS:
+        play(game, players, options, rng, seen)
+    listing = statistics.median(nanoseconds_to_list(game, state) for state in seen)
+    return Rates(games / spent, moves / spent, listing / 1000)
 
 
-def listing(game: Game[Any, Any], state: Any) -> int:
-    """Nanoseconds of making every legal move of a state."""
+def nanoseconds_to_list(game: Game[Any, Any], state: Any) -> int:
+    """How long it takes to make every legal move of a state."""
     start = time.perf_counter_ns()
     list(game.legal_moves(state))
     return time.perf_counter_ns() - start

@@ -57,8 +57,9 @@ def view(state: State, seat: int | None) -> Plain:
 
 def happened(state: State, seat: int | None) -> list[Plain]:
     """The effects that made ``state``, as ``seat`` may know them. Raises ``ValueError`` for no seat."""
-    own_hand = _own_hand(state, seat)
-    return [_effect(state, effect, own_hand) for effect in state.effects]
+    if seat is not None and not 0 <= seat < PLAYERS:
+        raise _no_seat(seat)
+    return [_effect(state, effect, seat) for effect in state.effects]
 
 
 def happened_in_public(state: State) -> bool:
@@ -70,8 +71,12 @@ def _own_hand(state: State, seat: int | None) -> list[str]:
     if seat is None:
         return []
     if not 0 <= seat < PLAYERS:
-        raise ValueError(f"seats are 0 to {PLAYERS - 1}, not {seat}")
+        raise _no_seat(seat)
     return texts_of(state.hands[seat])
+
+
+def _no_seat(seat: int) -> ValueError:
+    return ValueError(f"seats are 0 to {PLAYERS - 1}, not {seat}")
 
 
 def _hand_counts(state: State) -> list[int]:
@@ -99,10 +104,10 @@ def _to_beat(state: State) -> Plain | None:
     return _seat_play(state, last if state.plays[last] else last - 1)
 
 
-def _effect(state: State, effect: Effect, own_hand: list[str]) -> Plain:
+def _effect(state: State, effect: Effect, seat: int | None) -> Plain:
     if isinstance(effect, Dealt):
         dealt = {"deal": state.deal.number, "first": state.deal.first}
-        return {"dealt": {**dealt, "hand": own_hand, "hand_counts": _hand_counts(state)}}
+        return {"dealt": {**dealt, "hand": _own_hand(state, seat), "hand_counts": _hand_counts(state)}}
     if isinstance(effect, AllPassed):
         return {"all_passed": {"redeals": effect.redeals}}
     if isinstance(effect, LandlordFound):
