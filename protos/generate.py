@@ -34,7 +34,7 @@ class GenerateProtos(BuildHookInterface[Any]):
         for _, _, target in SOURCES:
             generate(ROOT / target, only=target)
         if self.target_name == "wheel" and version == "standard":
-            sys.path.append(str(ROOT / "server"))
+            sys.path.insert(0, str(ROOT / "server"))
             from compile_rules import compile_rules
 
             compile_rules(build_data, self.app.display_info)

@@ -9,9 +9,18 @@ from __future__ import annotations
 from typing import Any, Final
 
 from croupier_games import basic_rummy, doudizhu, hidden_unders
-from croupier_games.game import Game, GameError
+from croupier_games.game import Game, GameError, IllegalMove, InvalidOptions, MalformedMove
 
-__all__ = ["GAMES", "UnknownGame", "game_named"]
+__all__ = [
+    "GAMES",
+    "Game",
+    "GameError",
+    "IllegalMove",
+    "InvalidOptions",
+    "MalformedMove",
+    "UnknownGame",
+    "game_named",
+]
 
 GAMES: Final[dict[str, Game[Any, Any]]] = {
     "hidden_unders": hidden_unders.GAME,

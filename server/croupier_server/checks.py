@@ -15,7 +15,7 @@ from croupier.v1 import games_pb2
 from croupier_games import GAMES
 from croupier_games.game import Game, GameError, Options, check_players
 from croupier_server.errors import missing_field, refuse, refused_by_rules, wrong_field
-from croupier_server.ids import is_name
+from croupier_server.ids import is_name, may_be_looked_up
 from croupier_server.settings import Settings
 
 MAX_REQUEST_ID: Final = 64
@@ -62,12 +62,21 @@ def random_uuid(field: str, value: str) -> str:
     return lowered
 
 
-def resource_name(field: str, value: str, collection: str) -> str:
-    """A resource name such as ``tables/{id}``. Whether there is one is not asked."""
+def table_name(field: str, value: str) -> str:
+    """A name to look a table up by, ``tables/{id}``. Ids are opaque: a strange one is of no table."""
     if not value:
-        raise missing_field(field, f"is required: {collection}/ and an id")
-    if not is_name(value, collection):
-        raise wrong_field(field, f"is {collection}/ and an id of 22 characters")
+        raise missing_field(field, "is required: tables/ and an id")
+    if not may_be_looked_up(value, "tables"):
+        raise wrong_field(field, "is tables/ and an id, as the server gave it")
+    return value
+
+
+def player_name(field: str, value: str) -> str:
+    """The name of a guest, ``players/{id}``. Nobody keeps a list of them, so its form is all there is."""
+    if not value:
+        raise missing_field(field, "is required: players/ and an id")
+    if not is_name(value, "players"):
+        raise wrong_field(field, "is players/ and an id of 22 characters")
     return value
 
 

@@ -13,6 +13,7 @@ import secrets
 from typing import Final
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{22}")
+_OPAQUE: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _BYTES: Final = 16
 
 
@@ -22,9 +23,15 @@ def random_id() -> str:
 
 
 def is_name(name: str, collection: str) -> bool:
-    """True for a resource name that could be: ``tables/`` and an id."""
+    """True for a resource name of ours: ``players/`` and an id."""
     head, _, tail = name.partition("/")
     return head == collection and _ID.fullmatch(tail) is not None
+
+
+def may_be_looked_up(name: str, collection: str) -> bool:
+    """True for a name that a client may ask about, ids being opaque to it: nothing needs to have it."""
+    head, _, tail = name.partition("/")
+    return head == collection and _OPAQUE.fullmatch(tail) is not None
 
 
 class Ids:

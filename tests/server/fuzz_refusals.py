@@ -114,7 +114,9 @@ CREATING = [
 
 LOOKING = [
     Bad("GetTable", "nobody", {}, INVALID, "MISSING_FIELD"),
-    Bad("GetTable", "nobody", {"name": "tables/1"}, INVALID, "INVALID_FIELD"),
+    Bad("GetTable", "nobody", {"name": "tables/1"}, ABSENT, "TABLE_NOT_FOUND"),
+    Bad("GetTable", "nobody", {"name": "tables/a b"}, INVALID, "INVALID_FIELD"),
+    Bad("GetTable", "nobody", {"name": "tables/" + "x" * 65}, INVALID, "INVALID_FIELD"),
     Bad("GetTable", "nobody", {"name": LIKE_TOKENS}, INVALID, "INVALID_FIELD"),
     Bad("GetTable", "nobody", {"name": "&ann"}, INVALID, "INVALID_FIELD"),
     Bad("GetTable", "nobody", {"name": NOWHERE}, ABSENT, "TABLE_NOT_FOUND"),
@@ -215,7 +217,7 @@ MOVES = [
     move(WAITING, INVALID, "MALFORMED_MOVE", "play ZZ"),
     move(TO_ACT, STALE, "STALE_SEQ", expected_seq=0),
     move(TO_ACT, STALE, "STALE_SEQ", expected_seq=2**32 - 1),
-    move(TO_ACT, INVALID, "INVALID_FIELD", {}),
+    move(TO_ACT, INVALID, "MISSING_FIELD", {}),
     move(TO_ACT, INVALID, "INVALID_FIELD", request_id=LONG),
     move(TO_ACT, INVALID, "MALFORMED_MOVE", ""),
     move(TO_ACT, INVALID, "MALFORMED_MOVE", "play"),
@@ -239,6 +241,7 @@ MOVES = [
     move(TO_ACT, NOT_NOW, "ILLEGAL_MOVE", _typed("doudizhu", play={"cards": list(range(1, 55))})),
     Bad("MakeMove", "ann", {}, INVALID, "MISSING_FIELD"),
     Bad("MakeMove", "ann", {"table": NOWHERE, "move": {"text": "pass"}}, ABSENT, "TABLE_NOT_FOUND"),
+    Bad("MakeMove", "ann", {"table": "@doudizhu"}, INVALID, "MISSING_FIELD"),
     Bad("MakeMove", "ann", {"table": "@open", "move": {"text": "pass"}}, NOT_NOW, "GAME_NOT_STARTED"),
     Bad("MakeMove", "ann", {"table": "@awaiting", "move": {"text": "pass"}}, NOT_NOW, "GAME_NOT_STARTED"),
     Bad("MakeMove", "ann", {"table": "@ended", "move": {"text": "pass"}}, NOT_NOW, "GAME_OVER"),

@@ -101,7 +101,8 @@ async def play(served: Served, who: str, *messages: list[dict[str, Any]]) -> lis
     ("asked", "reason"),
     [
         ({}, "MISSING_FIELD"),
-        ({"table": "tables/1"}, "INVALID_FIELD"),
+        ({"table": "tables/1"}, "TABLE_NOT_FOUND"),
+        ({"table": "tables/../1"}, "INVALID_FIELD"),
         ({"table": "tables/" + "x" * 22}, "TABLE_NOT_FOUND"),
         ({"table": "@doudizhu", "seat": 1}, "NOT_YOUR_SEAT"),
         ({"table": "@private", "join_code": "wrong"}, "WRONG_JOIN_CODE"),

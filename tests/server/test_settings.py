@@ -105,8 +105,10 @@ def test_page_sizes(asked: int, given: int) -> None:
         lambda: checks.page_size(-1, Settings()),
         lambda: checks.request_id("x" * 65),
         lambda: checks.request_id("a\nb"),
-        lambda: checks.resource_name("name", "", "tables"),
-        lambda: checks.resource_name("name", "tables/x", "tables"),
+        lambda: checks.table_name("name", ""),
+        lambda: checks.table_name("name", "tables/x/y"),
+        lambda: checks.player_name("player", ""),
+        lambda: checks.player_name("player", "players/house"),
         lambda: checks.text_for_people("title", "x" * 81, 80),
     ],
 )
@@ -119,6 +121,6 @@ def test_fields_that_are_refused_are_named(check) -> None:
 
 def test_fields_that_pass_come_back() -> None:
     name = f"tables/{random_id()}"
-    assert checks.resource_name("name", name, "tables") == name
+    assert checks.table_name("name", name) == name
     assert checks.request_id("é" * 64) == "é" * 64
     assert checks.text_for_people("title", " A table ", 80) == "A table"

@@ -9,6 +9,7 @@ import pytest
 from croupier.v1 import games_pb2
 from croupier.v1 import tables_pb2 as pb
 from croupier_games import GAMES, records
+from croupier_server.fold import UnreadableTable
 from server.room import NOBODY, START_S, Room, guest, refused
 
 OPTIONS = games_pb2.GameOptions(basic_rummy={"points": 300, "turn_limit": 40})
@@ -118,8 +119,10 @@ async def test_get_table(room: Room) -> None:
     assert (await room.service.get_table(pb.GetTableRequest(name=name), NOBODY)).table.name == name
     with refused("TABLE_NOT_FOUND"):
         await room.service.get_table(pb.GetTableRequest(name="tables/" + "x" * 22), NOBODY)
-    with refused("INVALID_FIELD"):
+    with refused("TABLE_NOT_FOUND"):
         await room.service.get_table(pb.GetTableRequest(name="tables/x"), NOBODY)
+    with refused("INVALID_FIELD"):
+        await room.service.get_table(pb.GetTableRequest(name="tables/x/y"), NOBODY)
 
 
 async def test_a_private_table_is_found_by_name_and_entered_by_code(room: Room) -> None:
@@ -211,6 +214,19 @@ async def test_the_record_of_an_ended_table_verifies(room: Room, game: str) -> N
     line = (await room.service.get_record(pb.GetRecordRequest(table=name), NOBODY)).record_json
     verified = records.verify(records.parse_record(line))
     assert (verified.recomputed, verified.committed) == (True, True)
+
+
+async def test_a_record_that_cannot_be_read_is_a_table_that_cannot(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(*_: object) -> str:
+        raise UnreadableTable("written by a later release")
+
+    name = await room.deal("doudizhu")
+    await room.play_out(name, random.Random(1))
+    monkeypatch.setattr("croupier_server.rpc.table_service.record_line", unreadable)
+    with refused("TABLE_UNREADABLE"):
+        await room.service.get_record(pb.GetRecordRequest(table=name), NOBODY)
     state = await room.state(name)
     assert state.ended is not None
     assert verified.scores == tuple(state.ended.scores)

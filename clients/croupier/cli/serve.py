@@ -62,7 +62,9 @@ def serve(
     server = _server()
     try:
         settings = server.Settings.from_environment()
-    except server.InvalidSetting as error:
+        for address in filter(None, (listen, metrics)):
+            server.split_address(address)
+    except (server.InvalidSetting, server.CannotListen) as error:
         raise Misused(str(error)) from None
     server.configure(log_level)
     if stop_with_stdin:

@@ -6,7 +6,7 @@ only by ``serve`` and only when a server is asked for.
 
 from croupier_server.logs import configure
 from croupier_server.main import run
-from croupier_server.rpc.server import Tls
+from croupier_server.rpc.server import CannotListen, Tls, split_address
 from croupier_server.settings import InvalidSetting, Settings
 
-__all__ = ["InvalidSetting", "Settings", "Tls", "configure", "run"]
+__all__ = ["CannotListen", "InvalidSetting", "Settings", "Tls", "configure", "run", "split_address"]

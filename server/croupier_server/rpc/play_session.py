@@ -155,7 +155,7 @@ class PlaySession:
 
     async def _follow(self, asked: tables_pb2.Subscription) -> None:
         service = self._service
-        checks.resource_name("table", asked.table, "tables")
+        checks.table_name("table", asked.table)
         table = await service.tables.get(asked.table)
         subscription = subscription_for(
             table, self._feed, asked, self._caller.player, service.settings.max_legal_moves

@@ -102,7 +102,7 @@ class RpcServer:
 def split_address(address: str) -> tuple[str, int]:
     """Host and port of ``HOST:PORT``, ``[::1]:PORT`` or ``:PORT``. Raises ``CannotListen``."""
     host, colon, port = address.rpartition(":")
-    if not colon or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+    if not colon or not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > 65_535:
         raise CannotListen(f"an address is HOST:PORT with a port from 0 to 65535, not {address!r}")
     if ":" in host and not (host.startswith("[") and host.endswith("]")):
         raise CannotListen(f"write the IPv6 address in brackets: [{host}]:{port}")

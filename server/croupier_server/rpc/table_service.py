@@ -20,7 +20,7 @@ from croupier.v1 import tables_pb2
 from croupier_server import checks, seating
 from croupier_server.caller import Caller
 from croupier_server.drafts import Request, draft, request_digest
-from croupier_server.errors import Refusal, refuse, unavailable, wrong_field
+from croupier_server.errors import Refusal, missing_field, refuse, unavailable, wrong_field
 from croupier_server.feed import Feed, Feeds
 from croupier_server.fold import Draft, Phase, UnreadableTable
 from croupier_server.follow import begin, subscription_for
@@ -170,7 +170,7 @@ class TableServicer:
         asked = _request(request, caller)
         level, player = "", ""
         if request.WhichOneof("invited") == "player":
-            player = checks.resource_name("player", request.player, "players")
+            player = checks.player_name("player", request.player)
         else:
             level = request.level or _DEFAULT_LEVEL
             if level not in BOT_LEVELS:
@@ -202,11 +202,12 @@ class TableServicer:
     ) -> tables_pb2.MakeMoveResponse:
         """Make a move; answers once the journal has it."""
         table = self.tables.loaded(request.table) or await self._table("table", request.table)
+        if request.move.WhichOneof("move") is None:
+            raise missing_field("move")
         try:
             game, text = move_text(request.move)
         except ValueError as error:
-            field = "is required" if request.move.WhichOneof("move") is None else str(error)
-            raise wrong_field("move", field) from None
+            raise wrong_field("move", str(error)) from None
         if game is not None and game != table.state.created.game:
             raise refuse("WRONG_GAME", f"the move is one of {game}, but the table's game is another")
         seat = request.seat if request.HasField("seat") else None
@@ -254,7 +255,7 @@ class TableServicer:
         except JournalError as error:
             raise unavailable(error) from error
         except UnreadableTable as error:
-            raise refuse("RECORD_UNAVAILABLE", "this table can't be read by this server") from error
+            raise refuse("TABLE_UNREADABLE", "this table can't be read by this server") from error
         return tables_pb2.GetRecordResponse(record_json=line)
 
     # --- streams ------------------------------------------------------------------------------
@@ -272,7 +273,7 @@ class TableServicer:
         return streamed(self._feeds, feed, session.read(requests), session.close)
 
     async def _table(self, field: str, name: str) -> Table:
-        return await self.tables.get(checks.resource_name(field, name, "tables"))
+        return await self.tables.get(checks.table_name(field, name))
 
 
 class _Watch:
@@ -285,7 +286,7 @@ class _Watch:
 
     async def begin(self, asked: tables_pb2.Subscription, caller: Caller) -> None:
         """Bring the subscription up to date. Raises ``Refusal``."""
-        name = checks.resource_name("subscription.table", asked.table, "tables")
+        name = checks.table_name("subscription.table", asked.table)
         table = await self._service.tables.get(name)
         most_legal = self._service.settings.max_legal_moves
         subscription = subscription_for(table, self._feed, asked, caller.player, most_legal)

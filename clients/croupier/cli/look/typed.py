@@ -20,6 +20,8 @@ _GLYPHS: Final = str.maketrans(
 )
 _CARD: Final = re.compile(r"[2-9TJQKA][CDHS]|BJ|RJ")
 _RANKS: Final = re.compile(r"[2-9TJQKA]+")
+_MOST_SAID_BACK: Final = 40
+"""Characters."""
 
 
 class NotUnderstood(ValueError):
@@ -35,7 +37,7 @@ def read_move(text: str, moves: Sequence[str], look: Look) -> str:
     if not words:
         raise NotUnderstood("type the number of a move, or the move; ? for help")
     if len(words) == 1 and words[0].isascii() and words[0].isdigit():
-        return _numbered(int(words[0]), moves)
+        return _numbered(words[0], moves)
     cards = _cards(words)
     if cards is not None:
         return _cards_alone(cards, moves, look)
@@ -45,10 +47,17 @@ def read_move(text: str, moves: Sequence[str], look: Look) -> str:
     return _with_verb(words, moves, look)
 
 
-def _numbered(number: int, moves: Sequence[str]) -> str:
-    if not 1 <= number <= len(moves):
-        raise NotUnderstood(f"there is no move {number}; the moves are 1 to {len(moves)}")
-    return moves[number - 1]
+def _numbered(digits: str, moves: Sequence[str]) -> str:
+    """The move of that number; digits are compared as text first, since there may be thousands of them."""
+    digits = digits.lstrip("0") or "0"
+    if len(digits) > len(str(len(moves))) or not 1 <= int(digits) <= len(moves):
+        raise NotUnderstood(f"there is no move {_short(digits)}; the moves are 1 to {len(moves)}")
+    return moves[int(digits) - 1]
+
+
+def _short(text: str) -> str:
+    """What somebody typed, cut to what is worth saying back."""
+    return text if len(text) <= _MOST_SAID_BACK else text[: _MOST_SAID_BACK - 1] + "…"
 
 
 def _with_verb(words: list[str], moves: Sequence[str], look: Look) -> str:
@@ -67,7 +76,8 @@ def _with_verb(words: list[str], moves: Sequence[str], look: Look) -> str:
         return " ".join([verb, *number, *cards])
     ranks = None if look.suits_matter else _ranks(rest)
     if ranks is None:
-        raise NotUnderstood(f"{' '.join(rest) or 'nothing'} is no cards; write them as in 4C 10D, BJ, RJ")
+        told = _short(" ".join(rest)) or "nothing"
+        raise NotUnderstood(f"{told} is no cards; write them as in 4C 10D, BJ, RJ")
     return _of_ranks(ranks, moves, (verb,))
 
 
@@ -81,7 +91,7 @@ def _verb(word: str, more: bool, look: Look) -> str:
         return found[0]
     if found:
         raise NotUnderstood(f"{word} could be {' or '.join(found)}")
-    raise NotUnderstood(f"{word} is no move; a move begins with {', '.join(look.verbs)}; ? for help")
+    raise NotUnderstood(f"{_short(word)} is no move; a move begins with {', '.join(look.verbs)}; ? for help")
 
 
 def _source(words: Sequence[str]) -> str:
@@ -125,7 +135,8 @@ def _of_ranks(ranks: str, moves: Sequence[str], verbs: Sequence[str]) -> str:
     wanted = Counter(ranks)
     found = [move for move in moves if _ranks_of(move) == wanted and move.split()[0] in verbs]
     if not found:
-        raise NotUnderstood(f"no legal move has the ranks {' '.join(ranks)}; name the cards to try it anyway")
+        told = _short(" ".join(ranks))
+        raise NotUnderstood(f"no legal move has the ranks {told}; name the cards to try it anyway")
     return _the_one(found)
 
 

@@ -67,7 +67,8 @@ async def _address(process: asyncio.subprocess.Process, log: IO[bytes]) -> str:
 def _last_line(log: IO[bytes]) -> str:
     log.seek(0)
     lines = log.read().decode(errors="replace").split("\n")
-    return next((line for line in reversed(lines) if line.strip()), "it said nothing")
+    last = next((line for line in reversed(lines) if line.strip()), "it said nothing")
+    return last.removeprefix("croupier: ")
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

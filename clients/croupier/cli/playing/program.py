@@ -72,7 +72,9 @@ def _named(line: str, legal: list[str]) -> str:
     """The move that a line names: by its place from 1, or by its text. Raises ``Refused``."""
     if not line.lstrip("+-").isdigit():
         return line
-    if not line.isascii() or not line.isdigit() or not 1 <= int(line) <= len(legal):
-        message = f"{line} is no place in legal, which has 1 to {len(legal)}"
+    digits = line.lstrip("0")  # there may be thousands, more than int() takes
+    is_short = line.isascii() and digits.isdigit() and len(digits) <= len(str(len(legal)))
+    if not is_short or int(digits) > len(legal):
+        message = f"{line[:40]} is no place in legal, which has 1 to {len(legal)}"
         raise Refused("NO_SUCH_MOVE", message, still=True)
-    return legal[int(line) - 1]
+    return legal[int(digits) - 1]
