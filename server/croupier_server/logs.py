@@ -8,6 +8,7 @@ put on a line only when one is written, so a call that logs nothing pays next to
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import sys
 from collections.abc import Mapping, MutableMapping
@@ -48,7 +49,7 @@ def configure(level: str = "info", *, json: bool | None = None, stream: TextIO |
     structlog.configure(
         processors=[*before, *_rendering(as_json)],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        logger_factory=structlog.WriteLoggerFactory(out),
+        logger_factory=lambda *_: _Lines(out),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(out)
@@ -62,6 +63,21 @@ def configure(level: str = "info", *, json: bool | None = None, stream: TextIO |
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
+
+
+class _Lines:
+    """Writes lines. A stream that is gone takes none, and no task ends for the want of a log line."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream: Final = stream
+
+    def msg(self, line: str) -> None:
+        """Write a line, if it can be written."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(line + "\n")
+            self._stream.flush()
+
+    debug = info = warning = error = critical = exception = log = msg
 
 
 def _is_worth_a_line(record: logging.LogRecord) -> bool:

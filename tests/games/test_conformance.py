@@ -29,14 +29,14 @@ every_setup = pytest.mark.parametrize("setup", setups(), ids=str)
 def test_the_registry_holds_the_games_under_their_names() -> None:
     assert {"hidden_unders", "doudizhu", "basic_rummy"} <= set(GAMES)
     assert [game_named(name) for name in GAMES] == list(GAMES.values())
+    with pytest.raises(UnknownGame, match=", ".join(GAMES)):
+        game_named("snap")
 
 
 def test_what_a_caller_of_the_games_catches_is_named_beside_them() -> None:
     named = {croupier_games.InvalidOptions, croupier_games.MalformedMove, croupier_games.IllegalMove}
     assert all(issubclass(error, croupier_games.GameError) for error in named)
     assert set(croupier_games.__all__) <= set(vars(croupier_games))
-    with pytest.raises(UnknownGame, match=", ".join(GAMES)):
-        game_named("snap")
 
 
 @every_game

@@ -148,3 +148,13 @@ def test_texts_without_a_token_stay_as_they_are() -> None:
         masked("the bearer token is not one of this server's")
         == "the bearer token is not one of this server's"
     )
+
+
+@pytest.mark.parametrize("error", [ValueError("I/O operation on closed file"), BrokenPipeError()])
+def test_a_stream_that_is_gone_ends_nothing(error: Exception) -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str, /) -> int:
+            raise error
+
+    logs.configure("info", stream=Gone())
+    structlog.get_logger().error("journal.lost", part="appends")
