@@ -1,0 +1,19 @@
+"""What holds for every test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import structlog
+
+
+@pytest.fixture(autouse=True)
+def _loggers_keep_no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A logger that remembered one test's settings would write to its closed stream in the next."""
+    configure = structlog.configure
+
+    def configure_without_cache(**settings: Any) -> None:
+        configure(**{**settings, "cache_logger_on_first_use": False})
+
+    monkeypatch.setattr(structlog, "configure", configure_without_cache)
