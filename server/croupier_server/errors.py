@@ -149,11 +149,6 @@ REASONS: Final[Mapping[str, Reason]] = {
     "TABLE_NOT_ENDED": Reason(
         _STATE, "The record is asked for before the end.", "Wait for the `ended` event."
     ),
-    "RECORD_UNAVAILABLE": Reason(
-        _STATE,
-        "The table has ended, but its record is not shown yet: its board is still in play elsewhere.",
-        "Ask again once the tournament is over.",
-    ),
     # limits
     "TOO_MANY_TABLES": Reason(
         _FULL, "The caller has as many unfinished tables as one player may.", "Finish or leave one first."

@@ -45,7 +45,6 @@ _GERMAN: Final[Mapping[str, str]] = {
     "ILLEGAL_MOVE": "Dieser Zug ist jetzt nicht erlaubt.",
     "STALE_SEQ": "Das Spiel ist inzwischen weitergegangen.",
     "TABLE_NOT_ENDED": "Das Spiel ist noch nicht zu Ende.",
-    "RECORD_UNAVAILABLE": "Die Aufzeichnung wird erst nach dem Ende des Turniers gezeigt.",
     "TOO_MANY_TABLES": "Du hast zu viele offene Tische.",
     "TOO_MANY_STREAMS": "Es sind zu viele Verbindungen offen.",
     "TOO_MANY_CALLS": "Der Server hat gerade zu viel zu tun; bitte gleich noch einmal.",

@@ -21,7 +21,7 @@ from croupier_games.game import IllegalMove, MalformedMove
 from croupier_server import logs
 from croupier_server.drafts import Request, draft, next_steps
 from croupier_server.errors import Refusal, refuse, refused_by_rules, unavailable
-from croupier_server.fold import Accepted, Draft, Phase, TableState, UnreadableTable
+from croupier_server.fold import Accepted, Draft, Phase, Step, TableState, UnreadableTable
 from croupier_server.journal.base import (
     KEEP,
     Append,
@@ -174,10 +174,15 @@ class Table:
         if own is not None and step.kind == "moved":
             self._metrics.moved(self.state.rules.name, _BY[step.entry.moved.by])
         if logs.debug_on:
-            log.debug("table.event", table=self.name, seq=step.seq, kind=step.kind, player=step.entry.actor)
+            self._say(step)
         event = EventView(self.state, step)
         self.tail.append(event)
         self.followers.show(event)
+
+    def _say(self, step: Step) -> None:
+        seat = getattr(getattr(step.entry, step.kind), "seat", None)
+        about = {"seq": step.seq, "kind": step.kind, "seat": seat, "player": step.entry.actor}
+        log.debug("table.event", table=self.name, **about)
 
     def _give_up(self, error: Exception) -> None:
         self.unreadable = error

@@ -146,6 +146,7 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch, capsys: Cap
 def test_the_server_extra_is_named_when_it_is_missing(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
+    monkeypatch.delattr("croupier.cli.server_parts", raising=False)  # imported already by another test
     monkeypatch.setitem(sys.modules, "croupier.cli.server_parts", None)
     assert main(["serve"]) == 1
     assert "pip install 'croupier[server]'" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from server.refusals import seen, seen_in
 
 NEVER_SENT_BY_ONE = {
     *("SERVER_FAULT", "JOURNAL_UNAVAILABLE", "OUTCOME_UNKNOWN", "TABLE_UNREADABLE", "DEADLINE_EXCEEDED"),
-    *("SERVER_BUSY", "SERVER_DRAINING", "RECORD_UNAVAILABLE", "TOO_MANY_CALLS", "TOO_MANY_STREAMS"),
+    *("SERVER_BUSY", "SERVER_DRAINING", "TOO_MANY_CALLS", "TOO_MANY_STREAMS"),
     *("TOO_MANY_TABLES", "TOO_MANY_MOVES", "TOO_MANY_SUBSCRIPTIONS"),
 }
 """Reasons that no single request brings about: the server is not well, or there are too many."""

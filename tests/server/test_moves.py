@@ -112,7 +112,7 @@ async def test_a_move_is_required_and_of_the_tables_game(room: Room) -> None:
     _, _, _, who = await acting(room, name)
     rummy = typed_move("basic_rummy", "draw stock")
     faceless = games_pb2.Move(doudizhu={"play": {"cards": [0]}})
-    for move, reason in ((None, "INVALID_FIELD"), (faceless, "INVALID_FIELD"), (rummy, "WRONG_GAME")):
+    for move, reason in ((None, "MISSING_FIELD"), (faceless, "INVALID_FIELD"), (rummy, "WRONG_GAME")):
         with refused(reason):
             await room.service.make_move(pb.MakeMoveRequest(table=name, move=move), who)
     with refused("TABLE_NOT_FOUND"):

@@ -188,6 +188,9 @@ async def test_no_secret_is_logged_while_whole_games_are_played(tmp_path: Path) 
     assert messages.count("call.done") > 300
     assert messages.count("call.refused") > 300
     assert messages.count("table.event") > 100
+    events = [json.loads(line) for line in log.splitlines() if '"table.event"' in line]
+    assert {e["seat"] for e in events if e["kind"] == "moved"} <= set(range(6))
+    assert {e["seat"] for e in events if e["kind"] == "created"} == {None}
 
 
 @pytest.mark.parametrize(
