@@ -242,12 +242,13 @@ class Client:
                 return moves
             request.page_token = page.next_page_token
 
-    async def record(self, table: str) -> dict[str, Any]:
+    async def record(self, table: str, *, code: str = "") -> dict[str, Any]:
         """The record of an ended table, as plain data; ``Seat.check_deals`` checks it.
 
-        Raises ``WrongState`` before the end.
+        ``code`` is the join code of a private table that you do not sit at. Raises ``WrongState``
+        before the end and ``PermissionDenied`` for another code.
         """
-        request = tables_pb2.GetRecordRequest(table=table)
+        request = tables_pb2.GetRecordRequest(table=table, join_code=code)
         response = await self.connection.call(lambda r: r.tables.GetRecord, request, table=table)
         record: dict[str, Any] = json.loads(response.record_json)
         return record

@@ -148,6 +148,10 @@ class TableState:
         """The seats that a player holds, in turn order."""
         return [n for n, seat in enumerate(self.seats) if seat.player == player] if player else []
 
+    def is_inside(self, player: str) -> bool:
+        """True for the creator and for who sits here: they need no join code and may know it."""
+        return bool(player) and (player == self.creator or bool(self.seats_of(player)))
+
     def awaited_nonces(self) -> list[int]:
         """The seats whose promised nonce has not been shown."""
         return [n for n, seat in enumerate(self.seats) if seat.awaits_nonce]

@@ -7,7 +7,6 @@ whatever is appended meanwhile; only then does it go live.
 from __future__ import annotations
 
 import asyncio
-import hmac
 from typing import Final
 
 from croupier.v1 import tables_pb2
@@ -16,6 +15,7 @@ from croupier_server.feed import Feed
 from croupier_server.fold import Step, TableState, UnreadableTable
 from croupier_server.followers import Subscription, Wishes
 from croupier_server.journal.base import Journal, JournalError, Stored
+from croupier_server.seating import check_code
 from croupier_server.table import Table
 from croupier_server.views import Audience, EventView
 
@@ -113,14 +113,8 @@ def subscription_for(
     Raises ``Refusal`` NOT_YOUR_SEAT or WRONG_JOIN_CODE.
     """
     audience = _audience(table, asked, player)
-    created = table.state.created
-    inside = (
-        audience is not None
-        or (player and player == table.state.creator)
-        or hmac.compare_digest(asked.join_code.encode(), created.join_code.encode())
-    )
-    if created.private and not inside:
-        raise refuse("WRONG_JOIN_CODE", "this table is private; give its join code to watch it")
+    if audience is None and not table.state.is_inside(player):
+        check_code(table.state, asked.join_code)
     wishes = Wishes(legal=most_legal if asked.legal_moves else 0, views=asked.views, form=asked.move_form)
     subscription = Subscription(feed, table.followers, table.state, audience, wishes)
     table.followers.add(subscription)

@@ -71,7 +71,7 @@ def _seat_to_take(state: TableState, caller: Caller, wanted: Wanted) -> int:
         raise refuse("NOT_INVITED", "no seat of this table is offered to the house")
     if kept:
         return kept[0]
-    _check_code(state, wanted)
+    check_code(state, wanted.join_code)
     free = [n for n, seat in enumerate(state.seats) if seat.free]
     if not free:
         raise refuse("TABLE_FULL", f"no seat of {state.name} is free", table=state.name)
@@ -93,7 +93,7 @@ def _that_seat(state: TableState, caller: Caller, wanted: Wanted, number: int) -
         raise refuse("HOUSE_ONLY", f"seat {number} is kept for a house bot", seat=number)
     if not seat.free or caller.is_house:
         raise refuse("NOT_INVITED", f"seat {number} is kept for somebody else", seat=number)
-    _check_code(state, wanted)
+    check_code(state, wanted.join_code)
     return number
 
 
@@ -103,9 +103,10 @@ def _kept_for(seat: SeatState, caller: Caller) -> bool:
     return bool(seat.level) if caller.is_house else bool(seat.invited) and seat.invited == caller.player
 
 
-def _check_code(state: TableState, wanted: Wanted) -> None:
+def check_code(state: TableState, given: str) -> None:
+    """Raises ``Refusal`` WRONG_JOIN_CODE when the table is private and the code is another."""
     code = state.created.join_code
-    if code and not hmac.compare_digest(code.encode(), wanted.join_code.encode()):
+    if code and not hmac.compare_digest(code.encode(), given.encode()):
         raise refuse("WRONG_JOIN_CODE", "this table is private; give its join code")
 
 

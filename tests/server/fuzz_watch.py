@@ -144,7 +144,8 @@ class Games:
         while await self.play_on(1):
             pass
         for name in self._names:
-            answer = await self._served.stage.ask("GetRecord", "nobody", {"table": name})
+            code = self._told[name].created.join_code
+            answer = await self._served.stage.ask("GetRecord", "nobody", {"table": name, "join_code": code})
             verified = verify(parse_record(answer.record_json))
             assert list(verified.scores or ()) == list(self._told[name].ended.scores)
 

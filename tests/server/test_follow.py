@@ -237,12 +237,12 @@ async def test_nothing_comes_after_unsubscribing(room: Room) -> None:
 async def test_a_refused_subscription_says_so_and_the_stream_lives(room: Room) -> None:
     name = await room.deal("doudizhu")
     stream = room.play(guest(9))
-    for table, fields in (("tables/x", {}), ("tables/" + "x" * 22, {}), (name, {"seat": 1})):
+    for table, fields in (("tables/x/y", {}), ("tables/" + "x" * 22, {}), (name, {"seat": 1})):
         stream.subscribe(table, **fields)
     while len(stream.of("ended")) < 3:
         await stream.next()
     codes = {update.table: update.ended.code for update in stream.updates}
-    assert codes == {"tables/x": 3, "tables/" + "x" * 22: 5, name: 7}
+    assert codes == {"tables/x/y": 3, "tables/" + "x" * 22: 5, name: 7}
     stream.subscribe(name)
     await stream.until("snapshot")
     await stream.close()

@@ -205,13 +205,24 @@ async def test_page_sizes(room: Room) -> None:
         await room.service.list_tables(pb.ListTablesRequest(page_size=-1), NOBODY)
 
 
+async def test_the_record_of_a_private_table_needs_its_code(room: Room) -> None:
+    name = await room.deal("doudizhu", private=True)
+    await room.play_out(name, random.Random(1))
+    code = (await room.service.get_table(pb.GetTableRequest(name=name), guest(0))).table.join_code
+    for wrong in ("", code[:-1]):
+        with refused("WRONG_JOIN_CODE"):
+            await room.service.get_record(pb.GetRecordRequest(table=name, join_code=wrong), NOBODY)
+    shown = await room.service.get_record(pb.GetRecordRequest(table=name, join_code=code), NOBODY)
+    assert shown == await room.service.get_record(pb.GetRecordRequest(table=name), guest(1))
+
+
 @pytest.mark.parametrize("game", GAMES)
 async def test_the_record_of_an_ended_table_verifies(room: Room, game: str) -> None:
     name = await room.deal(game, private=True)
     with refused("TABLE_NOT_ENDED"):
-        await room.service.get_record(pb.GetRecordRequest(table=name), NOBODY)
+        await room.service.get_record(pb.GetRecordRequest(table=name), guest(0))
     await room.play_out(name, random.Random(game))
-    line = (await room.service.get_record(pb.GetRecordRequest(table=name), NOBODY)).record_json
+    line = (await room.service.get_record(pb.GetRecordRequest(table=name), guest(0))).record_json
     verified = records.verify(records.parse_record(line))
     assert (verified.recomputed, verified.committed) == (True, True)
     state = await room.state(name)

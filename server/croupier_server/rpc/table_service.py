@@ -243,10 +243,12 @@ class TableServicer:
         )
 
     async def get_record(
-        self, request: tables_pb2.GetRecordRequest, _caller: Caller
+        self, request: tables_pb2.GetRecordRequest, caller: Caller
     ) -> tables_pb2.GetRecordResponse:
         """The record of an ended table."""
         table = await self._table("table", request.table)
+        if not table.state.is_inside(caller.player):
+            seating.check_code(table.state, request.join_code)
         if table.state.phase is not Phase.ENDED:
             raise refuse("TABLE_NOT_ENDED", "a record is made when the table has ended")
         try:
@@ -312,8 +314,7 @@ def _payload(request: Message) -> bytes:
 
 def _shown(table: Table, caller: Caller) -> tables_pb2.Table:
     state = table.state
-    inside = bool(caller.player) and (caller.player == state.creator or bool(state.seats_of(caller.player)))
-    return table_message(state, with_code=inside)
+    return table_message(state, with_code=state.is_inside(caller.player))
 
 
 def _states(request: tables_pb2.ListTablesRequest) -> tuple[str, ...]:
