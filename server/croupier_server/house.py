@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -75,34 +77,51 @@ class House:
     async def _run(self, shard: int) -> int:
         """One life of one process, to its end or ours; its exit code."""
         arguments = ("--server", self._server, "--shard", f"{shard}/{self._count}")
-        process = await asyncio.create_subprocess_exec(
-            *self._command,
-            *arguments,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        process = _spawn((*self._command, *arguments))
         log.info("house.started", shard=shard, pid=process.pid)
+        assert process.stdin is not None
         try:
-            assert process.stdin is not None
-            process.stdin.write(self._token().encode() + b"\n")
             with suppress(ConnectionError):
-                await process.stdin.drain()
-            return await process.wait()
+                process.stdin.write(self._token().encode() + b"\n")
+            return await _exit_code(process)
         finally:
             if process.returncode is None:
                 await asyncio.shield(_end(process))
+            with suppress(ConnectionError):
+                process.stdin.close()
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    with suppress(ProcessLookupError):
-        process.terminate()
+def _spawn(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a process the way that runs no fork handlers: gRPC's crash the child of a busy server.
+
+    The event loop's own way forks and runs them; this one is vfork and exec.
+    """
+    return subprocess.Popen(  # noqa: S603 - our own command
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True, bufsize=0
+    )
+
+
+async def _exit_code(process: subprocess.Popen[bytes]) -> int:
+    """Wait for a process without a thread: its file descriptor can be read once it has ended."""
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    descriptor = os.pidfd_open(process.pid)
+    loop.add_reader(descriptor, ended.set)
     try:
-        await asyncio.wait_for(process.wait(), _LAST_WORDS_S)
+        await ended.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+    return process.wait()
+
+
+async def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        await asyncio.wait_for(_exit_code(process), _LAST_WORDS_S)
     except TimeoutError:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        process.kill()
+        await _exit_code(process)
 
 
 def is_there() -> bool:

@@ -24,7 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if missing:
         sys.stderr.write(f"croupier: {' and '.join(missing)} missing; pip install 'croupier[cli]'\n")
         return 1
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # before gRPC is imported: its core writes to stderr
+    # Before gRPC is imported: its core writes to stderr, and minds forks that are none of its business.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     from croupier.cli.app import run  # only now: it needs what is asked for above
 
     return run(sys.argv[1:] if arguments is None else arguments)
