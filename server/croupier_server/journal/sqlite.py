@@ -48,7 +48,7 @@ MAX_WAITING: Final = 4096
 """How many changes, and as many reads, may wait before more are refused with ``QueueFull``."""
 
 _GROUP: Final = 256
-_LINGER_SECONDS: Final = 0.001
+_LINGER_SECONDS: Final = 0.002
 """What a group waits for more once appends come side by side: a commit costs ten appends' CPU, and
 one in flight alone never waits."""
 
