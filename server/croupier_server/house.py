@@ -66,19 +66,24 @@ class House:
         while True:
             started = loop.time()
             try:
-                code = await self._run(shard)
-                log.warning("house.ended", shard=shard, exit_code=code, again_in_s=wait)
+                process = self._start_one(shard)
             except OSError as error:
                 log.warning("house.not_started", shard=shard, problem=str(error), again_in_s=wait)
+            else:
+                code = await self._live(process)
+                log.warning("house.ended", shard=shard, exit_code=code, again_in_s=wait)
             await asyncio.sleep(wait)
             lived_well = loop.time() - started > _GOOD_LIFE_S
             wait = self._first_wait_s if lived_well else min(wait * 2, _LONGEST_WAIT_S)
 
-    async def _run(self, shard: int) -> int:
-        """One life of one process, to its end or ours; its exit code."""
+    def _start_one(self, shard: int) -> subprocess.Popen[bytes]:
         arguments = ("--server", self._server, "--shard", f"{shard}/{self._count}")
         process = _spawn((*self._command, *arguments))
         log.info("house.started", shard=shard, pid=process.pid)
+        return process
+
+    async def _live(self, process: subprocess.Popen[bytes]) -> int:
+        """One life of one process, to its end or ours; its exit code."""
         assert process.stdin is not None
         try:
             with suppress(ConnectionError):
@@ -103,6 +108,8 @@ def _spawn(command: Sequence[str]) -> subprocess.Popen[bytes]:
 
 async def _exit_code(process: subprocess.Popen[bytes]) -> int:
     """Wait for a process without a thread: its file descriptor can be read once it has ended."""
+    if process.poll() is not None:
+        return process.returncode
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     descriptor = os.pidfd_open(process.pid)

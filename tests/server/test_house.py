@@ -70,6 +70,14 @@ async def test_a_process_that_dies_is_started_again(lives: Lives) -> None:
     await bots.stop()
 
 
+async def test_stopping_a_process_that_has_just_died_is_no_trouble(lives: Lives) -> None:
+    """The end that ``stop`` asks for may find nothing left to end."""
+    with house._spawn((sys.executable, "-c", "pass")) as process:
+        code = await house._exit_code(process)
+        await house._end(process)
+    assert (code, process.returncode) == (0, 0)
+
+
 async def test_a_process_that_will_not_end_is_killed(lives: Lives, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(house, "_LAST_WORDS_S", 0.1)
     bots = lives.bots(1, "deaf")
