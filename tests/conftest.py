@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
 import structlog
+
+# Before gRPC is imported: its fork handlers crash children that tests fork, now and then, before exec.
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 
 @pytest.fixture(autouse=True)
