@@ -20,7 +20,7 @@ from grpc import StatusCode
 _DETAILS_KEY: Final = "grpc-status-details-bin"
 _CODES: Final = {code.value[0]: code for code in StatusCode}
 _PASSING_CODES: Final = frozenset({StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED})
-_PASSING_REASONS: Final = frozenset({"TOO_MANY_STREAMS", "TOO_MANY_CALLS", "TOO_MANY_MOVES", "TOO_SLOW"})
+_PASSING_REASONS: Final = frozenset({"TOO_MANY_STREAMS", "TOO_MANY_CALLS", "TOO_MANY_MOVES"})
 # What a connection that broke on its way comes as, when no server gave a reason.
 _CUT_CODES: Final = frozenset({StatusCode.INTERNAL, StatusCode.UNKNOWN, StatusCode.CANCELLED})
 
