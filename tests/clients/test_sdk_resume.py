@@ -41,6 +41,7 @@ class Reading:
         self.watch = watch
         self.got: list[int] = []
         self.sent = 0
+        self.hole = False
 
     async def happen(self, action: str) -> None:
         """One thing goes on or goes wrong, on every stream that is open just then."""
@@ -49,10 +50,13 @@ class Reading:
             self.sent = self.world.table.add()
         elif action == "lost step":
             self.world.table.add(lost=True)
+            self.hole = True
         elif action == "read":
             await self.read_to(self.sent)
+            self.hole = False
         for stream in streams:
-            if action == "repeat" and self.sent:
+            # Beyond a hole each repeat counts as the hole shown again: three, and a snapshot comes.
+            if action == "repeat" and self.sent and not self.hole:
                 stream.event(self.sent, seat=None)
             elif action == "hint":
                 stream.hint()
