@@ -152,6 +152,16 @@ async def play_game(
     return ledgers
 
 
+async def play_until(
+    enough: asyncio.Event, seated: Sequence[croupier.Client], game: str, **how: Any
+) -> list[list[Ledger]]:
+    """Play table after table, the last to its end; the ledgers of each. ``how`` as in ``play_game``."""
+    tables = []
+    while not enough.is_set():
+        tables.append(await play_game(seated, game, **how))
+    return tables
+
+
 async def check_table(client: croupier.Client, ledgers: Sequence[Ledger]) -> records.Verified:
     """Hold the ledgers of one ended table to each other and to its record, which must hold itself."""
     name = ledgers[0].table
@@ -184,3 +194,13 @@ async def check_again(client: croupier.Client, ledger: Ledger) -> None:
     reread = Ledger(ledger.table, ledger.seat)
     await look_on(again, reread)
     assert reread.steps == ledger.steps, ledger
+
+
+async def check_all(seated: Sequence[croupier.Client], ledgers: Sequence[Sequence[Ledger]]) -> None:
+    """Every table, and what each audience was told of it against what the journal has."""
+    for told in ledgers:
+        assert (await check_table(seated[0], told)).result == "finished"
+        for ledger in told:
+            names = [seat.player for seat in (await seated[0].get_table(ledger.table)).seats]
+            owners = [c for c in seated if ledger.seat is not None and c.player.name == names[ledger.seat]]
+            await check_again((owners or seated[-1:])[0], ledger)

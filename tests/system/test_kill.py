@@ -10,7 +10,7 @@ import asyncio
 import os
 import random
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 import croupier
 from croupier.bots import make_bot
 from croupier.v1 import players_pb2, players_pb2_grpc, tables_pb2, tables_pb2_grpc
-from system.players import Ledger, Steps, check_again, check_table, clients, play, play_game
+from system.players import Ledger, Steps, check_all, clients, play, play_game
 from system.processes import ServerProcess, server_process
 
 GAMES = [
@@ -57,16 +57,6 @@ async def play_with_house(
     ledger = Ledger(table.name, seat.number, steps)
     await play(seat, ledger, make_bot(game, "easy", 1))
     return ledger
-
-
-async def check_all(seated: Sequence[croupier.Client], ledgers: Sequence[Sequence[Ledger]]) -> None:
-    """Every table, and what each audience was told of it against what the journal has."""
-    for told in ledgers:
-        assert (await check_table(seated[0], told)).result == "finished"
-        for ledger in told:
-            names = [seat.player for seat in (await seated[0].get_table(ledger.table)).seats]
-            owners = [c for c in seated if ledger.seat is not None and c.player.name == names[ledger.seat]]
-            await check_again((owners or seated[-1:])[0], ledger)
 
 
 async def test_games_outlive_a_server_that_is_killed_again_and_again(tmp_path: Path) -> None:
