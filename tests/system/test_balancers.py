@@ -9,11 +9,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 import croupier
-from system.balancers import Balancer, HAProxy, balancer
+from system.balancers import BALANCERS, Balancer, balancer
 from system.players import Steps, check_all, clients, play_until
 from system.replicas import replicas
 
-BALANCERS: list[type[Balancer]] = [HAProxy]
 GAMES = [("hidden_unders", 4), ("doudizhu", 3), ("basic_rummy", 2)]
 
 
@@ -37,7 +36,7 @@ async def test_games_go_on_while_replicas_and_the_balancer_come_and_go(kind: typ
     async with (
         replicas(drain_notice_s="1.5") as group,
         balancer(kind, group.addresses) as front,
-        clients(front.address, 5) as crowd,
+        clients(front.address, 5, tls=front.roots) as crowd,
         going_on(crowd) as steps,
     ):
         await steps.more(100)
