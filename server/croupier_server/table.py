@@ -215,6 +215,11 @@ class Table:
             raise unavailable(error) from error
         self.check_readable()
 
+    async def refresh(self) -> None:
+        """Where others write too, fold what they have appended. Raises ``Refusal`` as ``catch_up`` does."""
+        if self._journal.shared:
+            await self.catch_up()
+
     # --- commands -----------------------------------------------------------------------------
 
     async def command(self, decide: Decide, request: Request | None = None) -> int:
@@ -234,20 +239,22 @@ class Table:
                 try:
                     drafts = decide(max(self._now_ms(), self.state.time_ms))
                 except Refusal:
-                    # Where others write too, it may rest on what is no longer so.
-                    if not self._journal.shared or not await self._has_news():
+                    if not await self._has_news():
                         raise
                     continue
                 if not drafts:
-                    return self.state.seq
+                    if not await self._has_news():
+                        return self.state.seq
+                    continue
                 first = self.state.seq + 1
                 if await self._append(drafts):
                     return first
             raise refuse("SERVER_BUSY", "too many others change this table at once; nothing was done")
 
     async def _has_news(self) -> bool:
+        """Whether what was decided without an append rests on what is no longer so: decide again then."""
         before = self.state.seq
-        await self.catch_up()
+        await self.refresh()
         return self.state.seq > before
 
     def accepted(self, request: Request) -> Accepted | None:

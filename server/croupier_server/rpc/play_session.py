@@ -195,7 +195,7 @@ class PlaySession:
         service = self._service
         checks.table_name("table", asked.table)
         table = await service.tables.get(asked.table)
-        subscription = subscription_for(
+        subscription = await subscription_for(
             table, self._feed, asked, self._caller.player, service.settings.max_legal_moves
         )
         try:

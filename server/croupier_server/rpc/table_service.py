@@ -107,7 +107,7 @@ class TableServicer:
         self, request: tables_pb2.GetTableRequest, caller: Caller
     ) -> tables_pb2.GetTableResponse:
         """A table as it stands."""
-        table = await self._table("name", request.name)
+        table = await self._fresh_table("name", request.name)
         return tables_pb2.GetTableResponse(table=_shown(table, caller))
 
     async def list_tables(
@@ -218,7 +218,7 @@ class TableServicer:
         self, request: tables_pb2.ListLegalMovesRequest, caller: Caller
     ) -> tables_pb2.ListLegalMovesResponse:
         """A page of the caller's legal moves."""
-        table = await self._table("table", request.table)
+        table = await self._fresh_table("table", request.table)
         limit = checks.page_size(request.page_size, self.settings)
         state = table.state
         acting = table.seat_for(caller.player, request.seat if request.HasField("seat") else None)
@@ -239,7 +239,7 @@ class TableServicer:
         self, request: tables_pb2.GetRecordRequest, caller: Caller
     ) -> tables_pb2.GetRecordResponse:
         """The record of an ended table."""
-        table = await self._table("table", request.table)
+        table = await self._fresh_table("table", request.table)
         if not table.state.is_inside(caller.player):
             seating.check_code(table.state, request.join_code)
         if table.state.phase is not Phase.ENDED:
@@ -270,6 +270,9 @@ class TableServicer:
     async def _table(self, field: str, name: str) -> Table:
         return await self.tables.get(checks.table_name(field, name))
 
+    async def _fresh_table(self, field: str, name: str) -> Table:
+        return await self.tables.fresh(checks.table_name(field, name))
+
 
 class _Watch:
     """The one subscription of a WatchTable stream, which ends with it."""
@@ -284,7 +287,7 @@ class _Watch:
         name = checks.table_name("subscription.table", asked.table)
         table = await self._service.tables.get(name)
         most_legal = self._service.settings.max_legal_moves
-        subscription = subscription_for(table, self._feed, asked, caller.player, most_legal)
+        subscription = await subscription_for(table, self._feed, asked, caller.player, most_legal)
         self._subscription = subscription
         subscription.when_closed = self._feed.finish
         await begin(self._service.tables.journal, table, subscription, asked)
