@@ -395,8 +395,8 @@ class Table:
 
     def _decide(self, asked: AskedMove, now_ms: int) -> list[Draft]:
         acting = self.seat_for(asked.request.actor, asked.seat)
+        self._check_fresh(asked.expected_seq)  # first: who lost the race for the last turn is told so
         self._check_playing()
-        self._check_fresh(asked.expected_seq)
         try:
             move = self.state.rules.parse_move(asked.text)
         except MalformedMove as error:

@@ -33,7 +33,8 @@ class Steps:
         self.count = 0
         self._reached: list[tuple[int, asyncio.Event]] = []
 
-    def one(self) -> None:
+    def one(self, audience: tuple[str, int | None]) -> None:
+        """One more was told to an audience: a table's name and the seat, None for a spectator."""
         self.count += 1
         for mark, event in self._reached:
             if self.count >= mark:
@@ -66,7 +67,7 @@ class Ledger:
         if isinstance(event, croupier.Step):
             assert event.seq == len(self.steps) + 1, f"{self}: {event.seq} after {len(self.steps)}"
             self.steps.append(event.message)
-            self._count.one()
+            self._count.one((self.table, self.seat))
 
     def moves(self) -> list[tuple[int, str, str | None]]:
         """All moves told of: seat, text, and who made it when it was not the player."""
