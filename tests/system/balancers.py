@@ -80,6 +80,16 @@ class Balancer:
         credentials = grpc.ssl_channel_credentials(self.roots)
         return grpc.aio.secure_channel(self.address, credentials, options=_EAGER)
 
+    def retries(self) -> int:
+        """How often it has sent a call to a second replica. Raises ``OSError`` while it cannot be asked."""
+        raise NotImplementedError
+
+    async def retried(self) -> None:
+        """Wait until it has sent a call to a second replica."""
+        async with asyncio.timeout(PATIENCE):
+            while not await asyncio.to_thread(self.retries):  # noqa: ASYNC110 (it sets no event)
+                await asyncio.sleep(_PAUSE)
+
     async def start(self) -> None:
         """Start it and wait until a call through it is answered by a healthy replica."""
         with self._log.open("ab") as log:
@@ -199,6 +209,12 @@ class Envoy(Balancer):
             if host["health_status"] == {"eds_health_status": "HEALTHY"}
         }
 
+    def retries(self) -> int:
+        """What its statistics say."""
+        at = f"http://127.0.0.1:{self._admin_port}/stats?filter=^cluster.replicas.upstream_rq_retry$"
+        with urlopen(at) as answer:
+            return int(answer.read().decode().rpartition(":")[2])
+
 
 class Nginx(Balancer):
     """nginx, with TLS at its edge; it checks nothing and tells nothing."""
@@ -237,12 +253,13 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
 async def balancer(
     kind: type[Balancer], replicas: Sequence[str], **variables: str
 ) -> AsyncIterator[Balancer]:
-    """A balancer that answers; ``variables`` without their prefix: ``idle_timeout="1s"``."""
+    """A balancer that uses all of these replicas; ``variables`` without their prefix: ``idle_timeout="1s"``."""
     given = {f"CROUPIER_{name.upper()}": value for name, value in variables.items()}
     with tempfile.TemporaryDirectory(prefix="balancer-") as folder:
         running = kind(Path(folder), replicas, given)
         try:
             await running.start()
+            await running.uses(*replicas)
             yield running
         except BaseException as error:
             error.add_note(running.last_words())

@@ -118,6 +118,23 @@ async def look_on(watch: croupier.Watch, ledger: Ledger) -> None:
         ledger.note(event)
 
 
+async def first_turn(seats: Sequence[croupier.Seat]) -> croupier.Turn:
+    """The first turn of a game, whichever seat has it."""
+
+    async def of(seat: croupier.Seat) -> croupier.Turn:
+        async for event in seat:
+            if isinstance(event, croupier.Turn):
+                return event
+        raise AssertionError("the table has ended")
+
+    waiting = [asyncio.create_task(of(seat)) for seat in seats]
+    done, others = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for task in others:
+        task.cancel()
+    await asyncio.wait(others)
+    return done.pop().result()
+
+
 @asynccontextmanager
 async def clients(address: str, count: int, **wishes: Any) -> AsyncIterator[list[croupier.Client]]:
     """So many players with a connection each."""

@@ -20,7 +20,7 @@ import croupier
 from croupier.bots import make_bot
 from croupier.v1 import tables_pb2, tables_pb2_grpc
 from croupier_games import GAMES
-from system.players import Ledger, check_all, clients, play, play_game
+from system.players import Ledger, check_all, clients, first_turn, play, play_game
 from system.replicas import Replicas, replicas
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -183,20 +183,3 @@ async def test_a_move_under_way_is_answered_before_its_replica_goes(group: Repli
             assert await stopping == 0
         await server.start()
         assert (await seated[0].get_table(table.name)).seq >= seq > turn.seq
-
-
-async def first_turn(seats: Sequence[croupier.Seat]) -> croupier.Turn:
-    """The first turn of a game, whichever seat has it."""
-
-    async def of(seat: croupier.Seat) -> croupier.Turn:
-        async for event in seat:
-            if isinstance(event, croupier.Turn):
-                return event
-        raise AssertionError("the table has ended")
-
-    waiting = [asyncio.create_task(of(seat)) for seat in seats]
-    done, others = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    for task in others:
-        task.cancel()
-    await asyncio.wait(others)
-    return done.pop().result()
