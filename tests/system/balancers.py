@@ -253,7 +253,7 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
 async def balancer(
     kind: type[Balancer], replicas: Sequence[str], **variables: str
 ) -> AsyncIterator[Balancer]:
-    """A balancer that uses all of these replicas; ``variables`` without their prefix: ``idle_timeout="1s"``."""
+    """A balancer that uses all of these; ``variables`` without their prefix: ``idle_timeout="1s"``."""
     given = {f"CROUPIER_{name.upper()}": value for name, value in variables.items()}
     with tempfile.TemporaryDirectory(prefix="balancer-") as folder:
         running = kind(Path(folder), replicas, given)
