@@ -18,7 +18,8 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 def installed(*names: str) -> str | None:
     """The path of the first of these programs that is installed."""
-    return next(filter(None, map(shutil.which, names)), None)
+    path = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin"
+    return next((found for name in names if (found := shutil.which(name, path=path))), None)
 
 
 def program(*names: str, package: str) -> str:
