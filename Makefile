@@ -64,6 +64,7 @@ check: setup
 	$(BIN)/python protos/api_check.py
 	$(BIN)/python protos/errors_table.py --check
 	$(BIN)/python clients/picture.py --check
+	$(BIN)/python deploy/check.py
 
 bench: setup .venv-bench/.installed .venv-wheel/.installed
 	PYTHONPATH=tests $(BIN)/python -m bench $(BENCH)

@@ -11,7 +11,15 @@ from contextlib import contextmanager
 from importlib import metadata
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, start_http_server
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+    ProcessCollector,
+    start_http_server,
+)
 
 _CALL_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _APPEND_SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5)
@@ -42,6 +50,7 @@ class Metrics:
         self._failed_appends: Final = Counter(
             "croupier_failed_appends", "Appends that failed.", ["error"], registry=kept
         )
+        ProcessCollector(registry=kept)  # CPU: one event loop is one core at most
         Info("croupier_build", "The release.", registry=kept).info({"version": release()})
         self._called: Final[dict[tuple[str, str], Callable[[float], None]]] = {}
         self._moved: Final[dict[tuple[str, str], Callable[[], None]]] = {}
