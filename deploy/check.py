@@ -59,6 +59,7 @@ def check_compose() -> None:
 
 def check_manifests() -> None:
     """What kubectl makes of each kustomization, and the examples, by the schemas of Kubernetes."""
+    run(sys.executable, HERE / "envoy_for_cluster.py", "--check")
     with tempfile.TemporaryDirectory() as folder:
         files = sorted((HERE / "k8s").rglob("*.example.yaml"))
         for number, source in enumerate(KUSTOMIZATIONS):
