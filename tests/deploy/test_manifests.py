@@ -95,7 +95,7 @@ def test_no_secret_is_an_argument_or_in_the_repository() -> None:
             assert not [word for word in words if "redis://" in word or "$(" in word]
     assert not of_kind("Secret")
     examples = (OVERLAY / "secrets.example.yaml").read_text()
-    assert re.findall(r"(?:croupier:|>)(\w+)", examples) == ["PASSWORD", "PASSWORD"]
+    assert re.findall(r"(?:croupier:|>)(\w+)", examples) == ["PASSWORD", "PASSWORD", "OPERATOR_PASSWORD"]
 
 
 def test_compose_mounts_what_is_there() -> None:

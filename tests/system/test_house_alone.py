@@ -15,10 +15,7 @@ from pathlib import Path
 import pytest
 
 from croupier.bots import make_bot
-from croupier_server import rotate_keys
 from croupier_server.house_main import JOURNAL_VARIABLE, main
-from croupier_server.journal import open_journal
-from croupier_server.tokens import Tokens
 from system.players import Ledger, clients, play
 from system.processes import PATIENCE
 from system.replicas import Replicas, replicas
@@ -26,7 +23,7 @@ from system.replicas import Replicas, replicas
 
 @asynccontextmanager
 async def house(place: Replicas) -> AsyncIterator[list[int]]:
-    """The house of these servers; the pids of its two processes of bots. It is told to end when the block is left."""
+    """The house of these servers: the pids of its two processes of bots, which end with the block."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "croupier_server.house_main"),
         *("--server", ",".join(place.addresses), "--processes", "2"),
@@ -83,25 +80,3 @@ def test_without_a_journal_it_says_so(
     monkeypatch.setenv(JOURNAL_VARIABLE, "redis+unix:///nowhere")
     assert main(["--server", "127.0.0.1:1"]) == 1
     assert "the journal cannot be read" in capsys.readouterr().err
-
-
-async def test_a_key_is_rotated_and_tokens_of_the_old_one_still_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = f"sqlite:{tmp_path / 'journal.sqlite'}"
-    monkeypatch.setenv(JOURNAL_VARIABLE, url)
-    before = await tokens_of(url)
-    token = before.issue("players/a", "Ann").token
-    assert await asyncio.to_thread(rotate_keys.main) == 0
-    after = await tokens_of(url)
-    assert (await after.identify(token)).player == "players/a"
-    assert after._keys.keys() > before._keys.keys()
-    assert next(iter(after._keys)) not in before._keys
-
-
-async def tokens_of(url: str) -> Tokens:
-    journal = await open_journal(url)
-    try:
-        return await Tokens.load(journal)
-    finally:
-        await journal.close()
