@@ -131,6 +131,14 @@ def test_the_image_has_what_the_tests_had(name: str) -> None:
         assert tested[requirement] == hashes, requirement
 
 
+def test_the_image_has_every_extra_that_runs() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *(each for name in extras if name != "dev" for each in extras[name])]
+    names = {re.split(r"[^\w-]", each, maxsplit=1)[0].lower() for each in wanted}
+    assert names <= {pin.partition("==")[0].lower() for pin in pins("serve.txt")}
+
+
 def test_the_lock_of_the_build_is_that_of_pyproject() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert set(project["build-system"]["requires"]) <= pins("build.txt").keys()
