@@ -76,6 +76,7 @@ bench: setup .venv-bench/.installed .venv-wheel/.installed
 
 generate: setup
 	$(BIN)/python protos/generate.py
+	$(BIN)/python deploy/envoy_for_cluster.py
 
 picture: setup
 	$(BIN)/python clients/picture.py

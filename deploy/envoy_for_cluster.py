@@ -1,8 +1,8 @@
 """Fills ``balancers/envoy.yaml`` in for a cluster: ``k8s/balancer/envoy.yaml``.
 
 The law of this file: there is one configuration of Envoy. A kustomization takes no file from
-elsewhere and starts no ``envsubst``, so what it ships is written by this program and checked by
-``make check`` (``--check``).
+elsewhere and starts no ``envsubst``, so what it ships is written by this program (``make generate``)
+and compared by ``make check`` (``--check``).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def main() -> int:
         return 0
     if TARGET.read_text() == for_cluster():
         return 0
-    print(f"{TARGET.name} is not what {SOURCE} makes; run: python {Path(__file__).name}", file=sys.stderr)
+    print(f"{TARGET.name} is not what {SOURCE} makes; run: make generate", file=sys.stderr)
     return 1
 
 
