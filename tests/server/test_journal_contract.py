@@ -6,12 +6,14 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from croupier_server.journal import (
     Append,
     Cancel,
+    Finished,
     Journal,
     JournalUnavailable,
     RowFilter,
@@ -73,6 +75,9 @@ class TestStream(OnEachJournal):
             Append("t", 0, ()),
             batch("t", 0, deadline_ms=-5),
             batch("t", 0, row=lobby_row("another")),
+            batch("t", 0, retire_ms=5),
+            batch("t", 0, retire_ms=5, deadline_ms=5),
+            batch("t", 0, retire_ms=-5, deadline_ms=None),
         ],
     )
     async def test_a_senseless_batch_is_a_value_error(self, journal: Journal, wrong: Append) -> None:
@@ -270,6 +275,106 @@ class TestListen(OnEachJournal):
         assert heard.seqs == []
 
 
+def ending(stream: str, after: int, at_ms: int, **changes: Any) -> Append:
+    """A batch with which a stream is over."""
+    return batch(stream, after, deadline_ms=None, retire_ms=at_ms, **changes)
+
+
+class TestRetire(OnEachJournal):
+    async def test_what_is_over_is_found_from_its_time_on(self, journal: Journal) -> None:
+        for stream, at_ms in (("c", 30), ("b", 20), ("a", 20), ("d", 40)):
+            await journal.append(batch(stream, 0, deadline_ms=7))
+            await journal.append(ending(stream, 1, at_ms))
+        assert await journal.finished(19) == []
+        assert await journal.finished(30) == [Finished("a", 20), Finished("b", 20), Finished("c", 30)]
+        assert await journal.finished(99, limit=2) == [Finished("a", 20), Finished("b", 20)]
+        assert await journal.finished(99, limit=0) == []
+        assert await journal.due(99) == []
+
+    async def test_a_stream_that_goes_on_is_not_found(self, journal: Journal) -> None:
+        await journal.append(batch("t", 0, deadline_ms=None))
+        with pytest.raises(SequenceConflict):
+            await journal.append(ending("t", 0, 5))
+        assert await journal.finished(99) == []
+
+    async def test_it_leaves_nothing(self, journal: Journal) -> None:
+        row = lobby_row("t", subjects=["players/a", "players/b"])
+        await journal.append(batch("t", 0, b"a", b"b", deadline_ms=5, row=row))
+        await journal.append(ending("t", 2, 5))
+        await journal.retire("t", 3)
+        assert (await journal.read("t"), await journal.last_seq("t"), await journal.row("t")) == ([], 0, None)
+        assert await journal.finished(99) == await journal.due(99) == []
+        assert await journal.page(RowFilter(), None, 9) == await journal.rows_of("players/a") == []
+
+    async def test_others_stay(self, journal: Journal) -> None:
+        rows = {stream: lobby_row(stream, subjects=["players/a"]) for stream in ("t", "u", "t2")}
+        for stream, row in rows.items():
+            await journal.append(ending(stream, 0, 5, row=row))
+        await journal.retire("t", 1)
+        assert await journal.finished(99) == [Finished("t2", 5), Finished("u", 5)]
+        assert {row.stream for row in await journal.rows_of("players/a")} == {"u", "t2"}
+        assert {row.stream for row in await journal.page(RowFilter(), None, 9)} == {"u", "t2"}
+        assert [await journal.last_seq(stream) for stream in rows] == [0, 1, 1]
+
+    @pytest.mark.parametrize("last", [0, 1, 3])
+    async def test_a_stream_that_has_gone_on_stays(self, journal: Journal, last: int) -> None:
+        row = lobby_row("t", subjects=["players/a"])
+        await journal.append(ending("t", 0, 5, row=row))
+        await journal.append(batch("t", 1))
+        with pytest.raises(SequenceConflict) as refused:
+            await journal.retire("t", last)
+        assert refused.value.last == 2
+        assert await journal.last_seq("t") == 2
+        assert await journal.rows_of("players/a") == [row]
+        assert await journal.finished(99) == [Finished("t", 5)]
+
+    async def test_again_it_does_nothing(self, journal: Journal) -> None:
+        await journal.append(ending("t", 0, 5))
+        await asyncio.gather(*(journal.retire("t", 1) for _ in range(5)))
+        await journal.retire("t", 1)
+        await journal.retire("never there", 1)
+        assert await journal.last_seq("t") == 0
+
+    async def test_the_name_may_begin_anew(self, journal: Journal) -> None:
+        await journal.append(ending("t", 0, 5))
+        changes = (journal.retire("t", 1), journal.append(batch("t", 0, b"new")))
+        await asyncio.gather(*changes)
+        assert await journal.read("t") == [Stored(1, b"new")]
+        assert await journal.finished(99) == []
+        with pytest.raises(SequenceConflict) as refused:
+            await journal.append(batch("t", 0))
+        assert refused.value.last == 1
+
+    async def test_of_all_who_put_it_off_one_has_it(self, journal: Journal) -> None:
+        await journal.append(ending("t", 0, 5))
+        (found,) = await journal.finished(5)
+        outcomes = await asyncio.gather(*(journal.put_off(found, 1000 + n) for n in range(WRITERS)))
+        assert sorted(outcomes) == [False] * (WRITERS - 1) + [True]
+        until = 1000 + outcomes.index(True)
+        assert await journal.finished(until - 1) == []
+        assert await journal.finished(until) == [Finished("t", until)]
+        assert await journal.put_off(Finished("t", until), 7)
+        assert await journal.finished(7) == [Finished("t", 7)]
+
+    async def test_what_is_not_over_is_not_put_off(self, journal: Journal) -> None:
+        await journal.append(batch("t", 0))
+        assert not await journal.put_off(Finished("t", 0), 9)
+        await journal.append(ending("u", 0, 5))
+        await journal.retire("u", 1)
+        assert not await journal.put_off(Finished("u", 5), 9)
+        assert await journal.finished(99) == []
+
+    async def test_a_thousand_leave_in_order(self, journal: Journal) -> None:
+        times = {f"tables/{number}": number * 7919 % 1000 for number in range(1000)}
+        await asyncio.gather(*(journal.append(ending(stream, 0, at)) for stream, at in times.items()))
+        seen: list[Finished] = []
+        while found := await journal.finished(1000, limit=90):
+            seen += found
+            await asyncio.gather(*(journal.retire(one.stream, 1) for one in found))
+        expected = sorted((at, stream) for stream, at in times.items())
+        assert [(one.at_ms, one.stream) for one in seen] == expected
+
+
 class TestClose(OnEachJournal):
     async def test_afterwards_all_is_refused(self, journal: Journal) -> None:
         await journal.append(batch("t", 0))
@@ -285,6 +390,9 @@ class TestClose(OnEachJournal):
             journal.listen("t", 0, Heard()),
             journal.clock_ms(),
             journal.due(0),
+            journal.finished(0),
+            journal.put_off(Finished("t", 0), 1),
+            journal.retire("t", 1),
             journal.page(RowFilter(), None, 1),
             journal.row("t"),
             journal.rows_of("players/a"),

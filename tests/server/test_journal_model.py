@@ -16,6 +16,7 @@ from croupier_server.journal import (
     KEEP,
     Append,
     Deadline,
+    Finished,
     Journal,
     Row,
     RowFilter,
@@ -38,6 +39,7 @@ class Model:
     streams: dict[str, list[bytes]] = field(default_factory=lambda: {stream: [] for stream in STREAMS})
     deadlines: list[Deadline] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
+    over: list[Finished] = field(default_factory=list)
 
     def append(self, batch: Append) -> bool:
         """Whether the batch went in."""
@@ -49,8 +51,21 @@ class Model:
             self.deadlines = [one for one in self.deadlines if one.stream != batch.stream]
         if isinstance(batch.deadline_ms, int):
             self.deadlines.append(Deadline(batch.stream, len(entries), batch.deadline_ms))
+        if batch.retire_ms is not None:
+            self.over = [one for one in self.over if one.stream != batch.stream]
+            self.over.append(Finished(batch.stream, batch.retire_ms))
         if batch.row:
             self.rows = [row for row in self.rows if row.stream != batch.stream] + [batch.row]
+        return True
+
+    def retire(self, stream: str, last: int) -> bool:
+        """Whether the stream was freed, or was not there."""
+        if len(self.streams[stream]) not in (0, last):
+            return False
+        self.streams[stream] = []
+        self.deadlines = [one for one in self.deadlines if one.stream != stream]
+        self.over = [one for one in self.over if one.stream != stream]
+        self.rows = [row for row in self.rows if row.stream != stream]
         return True
 
     def heard_from(self, stream: str, after: int) -> list[Stored]:
@@ -80,6 +95,7 @@ class Try:
     off: int
     entries: tuple[bytes, ...]
     deadline: int | str | None
+    retire_ms: int | None
     row: tuple[str, str, int, bool, int, tuple[str, ...]] | None
 
     def batch(self, last: int) -> Append:
@@ -88,7 +104,16 @@ class Try:
         if self.row:
             game, state, seats, listed, created, subjects = self.row
             row = Row(self.stream, game, state, seats, listed, created, subjects, b"".join(self.entries))
-        return Append(self.stream, last + self.off, self.entries, deadline, row)
+        retire_ms = self.retire_ms if deadline is None else None
+        return Append(self.stream, last + self.off, self.entries, deadline, row, retire_ms)
+
+
+@dataclass(frozen=True)
+class Retire:
+    """A stream is retired whose last number is thought to be ``off`` more than it is."""
+
+    stream: str
+    off: int
 
 
 @dataclass(frozen=True)
@@ -105,6 +130,7 @@ tries = st.builds(
     off=st.sampled_from([0, 0, 0, 0, 1, -1]),
     entries=st.lists(st.binary(max_size=20), min_size=1, max_size=3).map(tuple),
     deadline=st.one_of(st.just("keep"), st.none(), st.integers(0, END_OF_TIME)),
+    retire_ms=st.none() | st.integers(0, END_OF_TIME),
     row=st.none()
     | st.tuples(
         st.sampled_from(GAMES),
@@ -116,6 +142,7 @@ tries = st.builds(
     ),
 )
 listens = st.builds(Listen, st.sampled_from(STREAMS), st.integers(-1, 3))
+retires = st.builds(Retire, st.sampled_from(STREAMS), st.sampled_from([0, 0, 1, -1]))
 filters = st.builds(
     RowFilter,
     st.sampled_from(("", *GAMES)),
@@ -124,11 +151,24 @@ filters = st.builds(
 )
 
 
-async def same_history(journal: Journal, steps: Sequence[Try | Listen], where: RowFilter, now: int) -> None:
+Steps = Sequence[Try | Listen | Retire]
+
+
+async def retired(journal: Journal, model: Model, step: Retire) -> None:
+    last = len(model.streams[step.stream]) + step.off
+    outcome = (await asyncio.gather(journal.retire(step.stream, last), return_exceptions=True))[0]
+    assert isinstance(outcome, SequenceConflict) is not model.retire(step.stream, last)
+
+
+async def same_history(journal: Journal, steps: Steps, where: RowFilter, now: int) -> None:
     model = Model()
     told: list[tuple[Listen, int, Heard]] = []
     for step in steps:
         last = len(model.streams[step.stream])
+        if isinstance(step, Retire):
+            told = [one for one in told if one[0].stream != step.stream]  # who listens is gone by then
+            await retired(journal, model, step)
+            continue
         if isinstance(step, Listen):
             heard, after = Heard(), max(last - step.back, 0)
             await journal.listen(step.stream, after, heard)
@@ -142,6 +182,8 @@ async def same_history(journal: Journal, steps: Sequence[Try | Listen], where: R
     for stream in STREAMS:
         assert await journal.read(stream) == model.heard_from(stream, 0)
     assert await journal.due(now) == model.due(now)
+    over = (one for one in model.over if one.at_ms <= now)
+    assert await journal.finished(now) == sorted(over, key=lambda one: (one.at_ms, one.stream))
     assert await journal.page(where, None, 100) == model.page(where)
     for subject in SUBJECTS:
         assert await journal.rows_of(subject) == model.rows_of(subject)
@@ -149,8 +191,8 @@ async def same_history(journal: Journal, steps: Sequence[Try | Listen], where: R
 
 @pytest.mark.parametrize("store", STORES)
 @settings(max_examples=100, deadline=None)
-@given(st.lists(tries | listens, max_size=25), filters, st.integers(0, END_OF_TIME))
-def test_it_does_as_the_model_does(store: str, steps: list[Try | Listen], where: RowFilter, now: int) -> None:
+@given(st.lists(tries | listens | retires, max_size=25), filters, st.integers(0, END_OF_TIME))
+def test_it_does_as_the_model_does(store: str, steps: Steps, where: RowFilter, now: int) -> None:
     async def run() -> None:
         with tempfile.TemporaryDirectory() as folder:
             journal = await STORES[store](Path(folder))

@@ -18,6 +18,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from croupier_server.journal import (
+    Finished,
     JournalError,
     JournalLocked,
     JournalUnavailable,
@@ -172,15 +173,29 @@ class TestFile:
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert db.execute("PRAGMA synchronous").fetchone() == (2,)
 
-    @pytest.mark.parametrize("sql", ["PRAGMA user_version = 2", "PRAGMA application_id = 7"])
+    @pytest.mark.parametrize("sql", ["PRAGMA user_version = 3", "PRAGMA application_id = 7"])
     async def test_another_form_or_owner_is_refused(self, path: Path, sql: str) -> None:
         await (await SqliteJournal.open(path)).close()
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
             db.execute(sql)
         before = path.read_bytes()
-        with pytest.raises(JournalError, match=r"form 2|not a journal"):
+        with pytest.raises(JournalError, match=r"form 3|not a journal"):
             await SqliteJournal.open(path)
         assert path.read_bytes() == before
+
+    async def test_a_file_of_the_first_form_is_brought_up_and_its_ended_tables_may_go(
+        self, path: Path
+    ) -> None:
+        first = await SqliteJournal.open(path)
+        await put_rows(first, lobby_row("t", state="ENDED", listed=False), lobby_row("u", state="PLAYING"))
+        await first.close()
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.executescript("DROP TABLE finished; PRAGMA user_version = 1")
+        for _ in range(2):
+            journal = await SqliteJournal.open(path)
+            assert await journal.finished(0) == [Finished("t", 0)]
+            assert await journal.last_seq("u") == 1
+            await journal.close()
 
     async def test_what_is_no_database_is_refused_and_left(self, path: Path) -> None:
         path.write_bytes(b"not a database, but long enough to be looked at" * 20)

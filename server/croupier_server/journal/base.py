@@ -3,8 +3,9 @@
 The law of this file: a stream is a sequence of entries numbered 1, 2, 3, …, append-only. An
 append is a batch, all or nothing, and only goes in if its first number is the next one; what
 ``append`` returned from survives the death of any process. The deadline and the lobby row of
-a stream change with the append that carries them, never apart from it. The journal does not
-read entries: they are bytes to it.
+a stream change with the append that carries them, never apart from it. A stream that is over
+may be retired: all of it goes at once, as if it had never been. The journal does not read
+entries: they are bytes to it.
 
 A journal holds secrets (seeds, cards, keys): whoever can read it can see every hand.
 """
@@ -28,6 +29,13 @@ class Deadline(NamedTuple):
 
     stream: str
     seq: int
+    at_ms: int
+
+
+class Finished(NamedTuple):
+    """A stream that is over, and when it may be retired."""
+
+    stream: str
     at_ms: int
 
 
@@ -63,7 +71,8 @@ class Append:
     ``after`` is the number of the last entry the writer knows (0 for a new stream); the batch
     gets ``after + 1`` and so on. ``deadline_ms`` sets the stream's deadline (Unix ms, bound to
     the last entry of the batch), None clears it, ``KEEP`` leaves it. ``row``, of the same stream,
-    replaces the stream's row; None leaves it.
+    replaces the stream's row; None leaves it. ``retire_ms`` says that the stream is over with
+    this batch and may be retired from then on (Unix ms); it goes with a cleared deadline.
     """
 
     stream: str
@@ -71,6 +80,7 @@ class Append:
     entries: tuple[bytes, ...]
     deadline_ms: int | _Keep | None = KEEP
     row: Row | None = None
+    retire_ms: int | None = None
 
 
 class RowFilter(NamedTuple):
@@ -138,8 +148,9 @@ class Journal(Protocol):
         ``QueueFull`` and ``ValueError`` at once.
 
         Raises ``SequenceConflict``, ``QueueFull`` (both: nothing was written) or
-        ``JournalUnavailable`` (unknown). ``ValueError`` for an empty batch, a negative deadline
-        or another stream's row. Unknown is the outcome also for a caller that is cancelled.
+        ``JournalUnavailable`` (unknown). ``ValueError`` for an empty batch, a negative deadline,
+        another stream's row, or an end that leaves a deadline. Unknown is the outcome also for a
+        caller that is cancelled.
         """
 
     async def read(self, stream: str, after: int = 0, limit: int = 1 << 31) -> list[Stored]:
@@ -165,6 +176,23 @@ class Journal(Protocol):
         """Deadlines at or before ``now_ms``, earliest first, at one moment by stream.
 
         They stay until an append moves them.
+        """
+
+    async def finished(self, now_ms: int, limit: int = 100) -> list[Finished]:
+        """Streams that may be retired at ``now_ms``, earliest first, at one moment by stream."""
+
+    async def put_off(self, finished: Finished, until_ms: int) -> bool:
+        """Name another time, if the stream is to be retired at the time in ``finished`` still.
+
+        Of all who ask with the same ``finished`` one gets True: it has the stream to itself until
+        then.
+        """
+
+    async def retire(self, stream: str, last: int) -> None:
+        """Free all of a stream whose last entry is ``last``: entries, row, deadline, end.
+
+        Of a stream that is not there nothing happens. Whoever listens hears nothing of it. Raises
+        ``SequenceConflict`` when the last entry is another: nothing was freed.
         """
 
     async def page(self, where: RowFilter, after: PageKey | None, limit: int) -> list[Row]:

@@ -26,6 +26,8 @@ def check_append(batch: Append) -> None:
         raise ValueError("an append needs at least one entry")
     if isinstance(batch.deadline_ms, int) and batch.deadline_ms < 0:
         raise ValueError("a deadline is in Unix milliseconds and not negative")
+    if batch.retire_ms is not None and (batch.deadline_ms is not None or batch.retire_ms < 0):
+        raise ValueError("an append that ends a stream clears its deadline, at a time that is not negative")
     if batch.row is not None and batch.row.stream != batch.stream:
         raise ValueError("an append carries the row of its own stream only")
 

@@ -17,6 +17,7 @@ from croupier_server.journal.base import (
     Deadline,
     Deliver,
     DeliverRow,
+    Finished,
     JournalUnavailable,
     PageKey,
     Row,
@@ -37,6 +38,7 @@ class MemoryJournal:
         self._listeners: Final = Listeners()
         self._streams: Final[dict[str, list[bytes]]] = {}
         self._deadlines: Final[dict[str, Deadline]] = {}
+        self._finished: Final[dict[str, Finished]] = {}
         self._rows: Final[dict[str, Row]] = {}
         self._keys: Final[dict[str, bytes]] = {}
         self._closed = False
@@ -70,6 +72,8 @@ class MemoryJournal:
             self._deadlines.pop(batch.stream, None)
         elif isinstance(batch.deadline_ms, int):
             self._deadlines[batch.stream] = Deadline(batch.stream, len(entries), batch.deadline_ms)
+        if batch.retire_ms is not None:
+            self._finished[batch.stream] = Finished(batch.stream, batch.retire_ms)
         self._listeners.publish(batch, self._put_row(batch.row))
 
     def _put_row(self, row: Row | None) -> tuple[str, ...]:
@@ -105,6 +109,29 @@ class MemoryJournal:
         await self._turn()
         come = (deadline for deadline in self._deadlines.values() if deadline.at_ms <= now_ms)
         return heapq.nsmallest(limit, come, key=lambda deadline: (deadline.at_ms, deadline.stream))
+
+    async def finished(self, now_ms: int, limit: int = 100) -> list[Finished]:
+        """Streams that may be retired; see ``Journal.finished``."""
+        await self._turn()
+        come = (finished for finished in self._finished.values() if finished.at_ms <= now_ms)
+        return heapq.nsmallest(limit, come, key=lambda finished: (finished.at_ms, finished.stream))
+
+    async def put_off(self, finished: Finished, until_ms: int) -> bool:
+        """Name another time; see ``Journal.put_off``."""
+        await self._turn()
+        if self._finished.get(finished.stream) != finished:
+            return False
+        self._finished[finished.stream] = Finished(finished.stream, until_ms)
+        return True
+
+    async def retire(self, stream: str, last: int) -> None:
+        """Free all of a stream; see ``Journal.retire``."""
+        await self._turn()
+        found = len(self._streams.get(stream, ()))
+        if found not in (0, last):
+            raise SequenceConflict(stream, last, found)
+        for kept in (self._streams, self._deadlines, self._finished, self._rows):
+            kept.pop(stream, None)
 
     async def page(self, where: RowFilter, after: PageKey | None, limit: int) -> list[Row]:
         """A page of the lobby; see ``Journal.page``."""

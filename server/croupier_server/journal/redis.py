@@ -26,6 +26,7 @@ from croupier_server.journal.base import (
     Deadline,
     Deliver,
     DeliverRow,
+    Finished,
     JournalUnavailable,
     PageKey,
     Row,
@@ -42,6 +43,8 @@ from croupier_server.journal.redis_scripts import (
     CLOCK,
     DUE,
     PAGE,
+    PUT_OFF,
+    RETIRE,
     ROWS_OF,
     Names,
     Script,
@@ -141,7 +144,8 @@ class RedisJournal:
 
     def _arguments(self, batch: Append) -> tuple[Part, ...]:
         deadline = batch.deadline_ms
-        set_to = "-" if deadline is None else deadline if isinstance(deadline, int) else ""
+        set_to: Part = "" if batch.retire_ms is None else batch.retire_ms
+        set_to = f"-{set_to}" if deadline is None else deadline if isinstance(deadline, int) else ""
         row = b"" if batch.row is None else pack_row(batch.row, batch.after + len(batch.entries))
         shard = self._names.shard(batch.stream)
         return (shard, batch.stream, batch.after, set_to, self._names.rows, row, *batch.entries)
@@ -211,9 +215,34 @@ class RedisJournal:
         self._check_open()
         if limit <= 0:
             return []
-        found = await self._run(self._reading, DUE, 0, self._names.root, now_ms, limit)
+        found = await self._run(self._reading, DUE, 0, self._names.root, now_ms, limit, "deadlines")
         come = (Deadline(stream.decode(), int(seq), at_ms) for stream, seq, at_ms in found)
         return heapq.nsmallest(limit, come, key=lambda deadline: (deadline.at_ms, deadline.stream))
+
+    async def finished(self, now_ms: int, limit: int = 100) -> list[Finished]:
+        """Streams that may be retired; see ``Journal.finished``."""
+        self._check_open()
+        if limit <= 0:
+            return []
+        found = await self._run(self._reading, DUE, 0, self._names.root, now_ms, limit, "finished")
+        come = (Finished(stream.decode(), at_ms) for stream, _, at_ms in found)
+        return heapq.nsmallest(limit, come, key=lambda finished: (finished.at_ms, finished.stream))
+
+    async def put_off(self, finished: Finished, until_ms: int) -> bool:
+        """Name another time; see ``Journal.put_off``."""
+        self._check_open()
+        at = f"{self._names.shard(finished.stream)}finished"
+        changed = await self._run(self._writing, PUT_OFF, 1, at, *finished, until_ms)
+        return changed == 1
+
+    async def retire(self, stream: str, last: int) -> None:
+        """Free all of a stream; see ``Journal.retire``."""
+        self._check_open()
+        names = self._names
+        rest = (1, names.entries(stream), names.shard(stream), stream, last)
+        found = await self._run(self._writing, RETIRE, *rest)
+        if found:
+            raise SequenceConflict(stream, last, found)
 
     async def page(self, where: RowFilter, after: PageKey | None, limit: int) -> list[Row]:
         """A page of the lobby; see ``Journal.page``."""
@@ -283,7 +312,7 @@ class RedisJournal:
         await check_server(wire)
         await wire.call("SPUBLISH", self._names.probe, "")  # rights that scripts need, which fail late
         await wire.call("TIME")
-        for script in (APPEND, CLOCK):
+        for script in (APPEND, CLOCK, PUT_OFF, RETIRE):
             await wire.call("SCRIPT", "LOAD", script.source)
 
     async def _ready_to_read(self, wire: Wire) -> None:

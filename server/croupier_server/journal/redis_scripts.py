@@ -9,6 +9,7 @@ Keys, where TAG is ``{s000}`` to ``{s255}``, from the stream's name:
     croupier:TAG:e:STREAM       list     the entries, in order
     croupier:TAG:deadlines      zset     stream by the time when something is to be done
     croupier:TAG:bound          hash     stream to the number of the entry that set its deadline
+    croupier:TAG:finished       zset     streams that are over, by the time when they may be retired
     croupier:TAG:rows           hash     stream to its row
     croupier:TAG:of:SUBJECT     set      streams whose row concerns the subject
     croupier:TAG:in:INDEX       zset     listed rows by age; an index is ``all``, ``free``,
@@ -50,14 +51,8 @@ local function cut(numbers, limit)
 end
 """
 
-_APPEND: Final = """#!lua
--- KEYS: the list of entries. ARGV: shard, stream, last number, deadline ('' keeps, '-' clears),
--- channel of rows, row ('' keeps), entries. Answers the last number when it is another, else the
--- head of the row that was replaced, or ''.
-local shard, stream, deadline, row = ARGV[1], ARGV[2], ARGV[4], ARGV[6]
-local last = redis.call('LLEN', KEYS[1])
-if string.format('%d', last) ~= ARGV[3] then return last end
-
+# Of the stream whose keys begin with ``shard``: where its row is found.
+_PLACES_OF_A_ROW: Final = """
 local function concerns(subject) return shard .. 'of:' .. subject end
 local function indexes(r)
   local found = {shard .. 'in:all', shard .. 'in:game/' .. r[3], shard .. 'in:state/' .. r[4]}
@@ -65,11 +60,28 @@ local function indexes(r)
   return found
 end
 local function member(r) return table.concat({stream, r[3], r[4]}, '\\0') end
+"""
 
+_APPEND: Final = (
+    """#!lua
+-- KEYS: the list of entries. ARGV: shard, stream, last number, deadline ('' keeps, '-' clears,
+-- '-' and a time: the stream is over and may be retired then), channel of rows, row ('' keeps),
+-- entries. Answers the last number when it is another, else the head of the row that was
+-- replaced, or ''.
+local shard, stream, deadline, row = ARGV[1], ARGV[2], ARGV[4], ARGV[6]
+local last = redis.call('LLEN', KEYS[1])
+if string.format('%d', last) ~= ARGV[3] then return last end
+"""
+    + _PLACES_OF_A_ROW
+    + """
 -- A key of another type fails here, before anything is written.
 local rows, bound = shard .. 'rows', shard .. 'bound'
 local before, new, old = '', nil, nil
-if deadline ~= '' then redis.call('HEXISTS', bound, stream); redis.call('ZCARD', shard .. 'deadlines') end
+if deadline ~= '' then
+  redis.call('HEXISTS', bound, stream)
+  redis.call('ZCARD', shard .. 'deadlines')
+  redis.call('ZCARD', shard .. 'finished')
+end
 if row ~= '' then
   before = string.match(redis.call('HGET', rows, stream) or '', '^[^\\n]*')
   new = cjson.decode(string.match(row, '^[^\\n]*'))
@@ -83,9 +95,10 @@ end
 for first = 7, #ARGV, 1000 do
   redis.call('RPUSH', KEYS[1], unpack(ARGV, first, math.min(first + 999, #ARGV)))
 end
-if deadline == '-' then
+if string.sub(deadline, 1, 1) == '-' then
   redis.call('ZREM', shard .. 'deadlines', stream)
   redis.call('HDEL', bound, stream)
+  if #deadline > 1 then redis.call('ZADD', shard .. 'finished', string.sub(deadline, 2), stream) end
 elseif deadline ~= '' then
   redis.call('ZADD', shard .. 'deadlines', deadline, stream)
   redis.call('HSET', bound, stream, redis.call('LLEN', KEYS[1]))
@@ -109,6 +122,40 @@ for n = 7, #ARGV do news[#news + 1] = ARGV[n] end
 redis.call('SPUBLISH', KEYS[1], table.concat(news))
 return before
 """
+)
+
+_PUT_OFF: Final = """#!lua flags=allow-oom
+-- KEYS: the streams that are over. ARGV: stream, its time, another time. Answers 1 when the stream
+-- had that time still and has the other now.
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
+return 1
+"""
+
+_RETIRE: Final = (
+    """#!lua flags=allow-oom
+-- KEYS: the list of entries. ARGV: shard, stream, last number. Answers 0, or the last number when
+-- there is another, and nothing was freed.
+local shard, stream = ARGV[1], ARGV[2]
+local last = redis.call('LLEN', KEYS[1])
+if last > 0 and string.format('%d', last) ~= ARGV[3] then return last end
+"""
+    + _PLACES_OF_A_ROW
+    + """
+local head = string.match(redis.call('HGET', shard .. 'rows', stream) or '', '^[^\\n]*')
+if head ~= '' then
+  local row = cjson.decode(head)
+  for _, subject in ipairs(row[8]) do redis.call('SREM', concerns(subject), stream) end
+  for _, index in ipairs(indexes(row)) do redis.call('ZREM', index, member(row)) end
+end
+redis.call('HDEL', shard .. 'rows', stream)
+redis.call('HDEL', shard .. 'bound', stream)
+redis.call('ZREM', shard .. 'deadlines', stream)
+redis.call('ZREM', shard .. 'finished', stream)
+redis.call('UNLINK', KEYS[1])
+return 0
+"""
+)
 
 _CLOCK: Final = """#!lua flags=allow-oom
 -- KEYS: the latest time given. ARGV: what it would be by now, by the asker's steady clock. Answers
@@ -123,8 +170,8 @@ return now
 
 _DUE: Final = (
     """#!lua flags=no-writes
--- ARGV: name, time, limit. Answers stream, number, time of the earliest; of those at the last
--- moment all, in no order.
+-- ARGV: name, time, limit, 'deadlines' or 'finished'. Answers stream, number (of a deadline), time
+-- of the earliest; of those at the last moment all, in no order.
 """
     + _SHARDS_OF_A_NAME
     + """
@@ -136,7 +183,7 @@ while #walks > 0 do
   local going_on, times = {}, {}
   for _, walk in ipairs(walks) do
     if not latest or walk.time <= latest then
-      local key = walk.shard .. 'deadlines'
+      local key = walk.shard .. ARGV[4]
       local come = redis.call('ZRANGEBYSCORE', key, '-inf', ARGV[2], 'WITHSCORES', 'LIMIT', walk.at, few)
       for i = 1, #come, 2 do
         walk.time = tonumber(come[i + 1])
@@ -248,6 +295,8 @@ APPEND: Final = Script(_APPEND)
 CLOCK: Final = Script(_CLOCK)
 DUE: Final = Script(_DUE)
 PAGE: Final = Script(_PAGE)
+PUT_OFF: Final = Script(_PUT_OFF)
+RETIRE: Final = Script(_RETIRE)
 ROWS_OF: Final = Script(_ROWS_OF)
 
 

@@ -14,6 +14,7 @@ been acknowledged, and may see one just before it is.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sqlite3
 import threading
 import time
@@ -31,6 +32,7 @@ from croupier_server.journal.base import (
     Deadline,
     Deliver,
     DeliverRow,
+    Finished,
     JournalUnavailable,
     PageKey,
     QueueFull,
@@ -40,7 +42,16 @@ from croupier_server.journal.base import (
 )
 from croupier_server.journal.local import Clock, Listeners, check_append
 from croupier_server.journal.sqlite_file import OpenFile, open_file
-from croupier_server.journal.sqlite_store import Change, KeyRequest, Outcome, Reader, Writer
+from croupier_server.journal.sqlite_store import (
+    Change,
+    Clearing,
+    KeyRequest,
+    Outcome,
+    PutOff,
+    Reader,
+    Retire,
+    Writer,
+)
 
 _log: Final = structlog.get_logger()
 
@@ -161,6 +172,19 @@ class SqliteJournal:
         """Deadlines that have come; see ``Journal.due``."""
         return await self._read(self._reader.due, now_ms, limit)
 
+    async def finished(self, now_ms: int, limit: int = 100) -> list[Finished]:
+        """Streams that may be retired; see ``Journal.finished``."""
+        return await self._read(self._reader.finished, now_ms, limit)
+
+    async def put_off(self, finished: Finished, until_ms: int) -> bool:
+        """Name another time; see ``Journal.put_off``."""
+        is_ours: bool = await self._change(PutOff(finished, until_ms))
+        return is_ours
+
+    async def retire(self, stream: str, last: int) -> None:
+        """Free all of a stream; see ``Journal.retire``."""
+        await self._change(Retire(stream, last))
+
     async def page(self, where: RowFilter, after: PageKey | None, limit: int) -> list[Row]:
         """A page of the lobby; see ``Journal.page``."""
         return await self._read(self._reader.page, where, after, limit)
@@ -226,7 +250,7 @@ class SqliteJournal:
         while more:
             group, more = self._next_group(_LINGER_SECONDS if side_by_side else 0.0)
             side_by_side = len(group) > 1
-            more = self._call(self._answer, group, self._write(group)) and more
+            more = self._call(self._answer, group, self._write_in_order(group)) and more
         self._read_thread.shutdown()
         try:
             self._file.close()
@@ -243,6 +267,11 @@ class SqliteJournal:
             taken.append(self._queue.get())  # noqa: PERF401 (takes what is counted, and no more)
         group = [waiting for waiting in taken if waiting is not None]
         return group, len(group) == len(taken)
+
+    def _write_in_order(self, group: list[_Waiting]) -> list[Outcome | Exception]:
+        """Write what frees streams apart from what appends to them, in the order they came."""
+        runs = itertools.groupby(group, key=lambda waiting: isinstance(waiting[0], Clearing))
+        return [outcome for _, run in runs for outcome in self._write(list(run))]
 
     def _write(self, group: list[_Waiting]) -> list[Outcome | Exception]:
         try:

@@ -18,13 +18,24 @@ from croupier_server.journal.base import JournalError, JournalLocked, JournalUna
 APPLICATION_ID: Final = 0x43525550
 """``PRAGMA application_id`` of a journal: "CRUP"."""
 
-FORM: Final = 1
+FORM: Final = 2
 """``PRAGMA user_version`` of the tables below. A new form gets the next number."""
+
+_FINISHED: Final = """
+CREATE TABLE finished (stream TEXT NOT NULL PRIMARY KEY, at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX finished_by_time ON finished (at_ms);
+"""
+"""What form 2 has beyond form 1."""
+
+# Form 1 did not tell which streams are over; by the word of the server's rows it can be told.
+_FROM_FORM_1: Final = """
+INSERT INTO finished SELECT stream, 0 FROM lobby WHERE state = 'ENDED';
+PRAGMA user_version = 2;
+"""
 
 # What a statement does per append has one home: the trigger. So a whole group of appends is one
 # INSERT into the view, which lets go of the interpreter's lock once and not once an entry.
 _TABLES: Final = """
-BEGIN IMMEDIATE;
 CREATE TABLE entries (
     stream TEXT NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (stream, seq)
 ) STRICT, WITHOUT ROWID;
@@ -139,11 +150,13 @@ def _check_form(path: Path, db: sqlite3.Connection) -> None:
         raise JournalError(f"{path} is a database, but not a journal")
     elif form > FORM:
         raise JournalError(f"{path} has form {form}; this version knows forms up to {FORM}: use a newer one")
+    elif form < FORM:
+        db.executescript(f"BEGIN IMMEDIATE; {_FINISHED} {_FROM_FORM_1} COMMIT;")
 
 
 def _create(db: sqlite3.Connection) -> None:
     identity = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORM};"
-    db.executescript(f"{_TABLES} {identity} COMMIT;")
+    db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {_FINISHED} {identity} COMMIT;")
 
 
 def _make_private(path: Path) -> None:

@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 from croupier_server.journal.base import (
     Append,
     Deadline,
+    Finished,
     PageKey,
     Row,
     RowFilter,
@@ -38,16 +39,34 @@ class KeyRequest(NamedTuple):
     replace: bool
 
 
-Change = Append | KeyRequest
+class PutOff(NamedTuple):
+    """The arguments of ``Journal.put_off``."""
+
+    finished: Finished
+    until_ms: int
+
+
+class Retire(NamedTuple):
+    """The arguments of ``Journal.retire``."""
+
+    stream: str
+    last: int
+
+
+Clearing = PutOff | Retire
+"""Changes to streams that are over, never in one group with others: what they free may begin anew."""
+
+Change = Append | KeyRequest | Clearing
 """What the writer takes."""
 
-Outcome = tuple[str, ...] | bytes | SequenceConflict
+Outcome = tuple[str, ...] | bytes | bool | None | SequenceConflict
 """What came of it: of an append the subjects of the row that it replaced, of a key the key."""
 
 _ENTRIES_A_STATEMENT: Final = 64
 _STREAMS_KNOWN: Final = 100_000
 _CLOCK_LEAD_MS: Final = 1000
 _KEEP: Final = -1
+_OF_A_STREAM: Final = ("entries", "deadlines", "finished", "lobby")
 
 _Values = list[str | int | bytes | None]
 
@@ -66,10 +85,12 @@ class Writer:
     def write(self, group: Sequence[Change]) -> list[Outcome]:
         """Store all of the group that can be; the outcomes are in its order.
 
-        Whatever it raises, nothing is stored, as far as SQLite can tell.
+        A group is of ``Clearing`` alone or has none. Whatever it raises, nothing is stored, as
+        far as SQLite can tell.
         """
         try:
-            return self._write(group)
+            clearing = [change for change in group if isinstance(change, Clearing)]
+            return self._clear(clearing) if clearing else self._write(group)
         except BaseException:
             self._last.clear()
             raise
@@ -80,7 +101,9 @@ class Writer:
         values: _Values = []
         outcomes: list[Outcome] = []
         extras: list[tuple[int, Row | KeyRequest]] = []
+        over: list[Finished] = []
         for index, change in enumerate(group):
+            assert not isinstance(change, Clearing)
             if isinstance(change, KeyRequest):
                 outcomes.append(change.fresh)
                 extras.append((index, change))
@@ -89,17 +112,43 @@ class Writer:
             outcomes.append(conflict or ())
             if change.row is not None and conflict is None:
                 extras.append((index, change.row))
+            if change.retire_ms is not None and conflict is None:
+                over.append(Finished(change.stream, change.retire_ms))
         late = self._clock.latest_ms > self._not_before_ms
         width = 4 * _ENTRIES_A_STATEMENT
-        with self._transaction() if late or extras or len(values) > width else nullcontext():
+        with self._transaction() if late or extras or over or len(values) > width else nullcontext():
             for start in range(0, len(values), width):
                 some = values[start : start + width]
                 self._db.execute(_insert(len(some) // 4), some)
             for index, extra in extras:
                 outcomes[index] = self._put_row(extra) if isinstance(extra, Row) else self._key(extra)
+            self._db.executemany("INSERT OR REPLACE INTO finished VALUES (?, ?)", over)
             if late:
                 self._keep_time()
         return outcomes
+
+    def _clear(self, group: Sequence[Clearing]) -> list[Outcome]:
+        with self._transaction():
+            return [self._put_off(c) if isinstance(c, PutOff) else self._retire(c) for c in group]
+
+    def _put_off(self, change: PutOff) -> bool:
+        sql = "UPDATE finished SET at_ms = ? WHERE stream = ? AND at_ms = ?"
+        return self._db.execute(sql, (change.until_ms, *change.finished)).rowcount == 1
+
+    def _retire(self, change: Retire) -> SequenceConflict | None:
+        """Free what there is of a stream, unless it has gone on."""
+        stream = change.stream
+        last = _last_seq(self._db, stream)
+        if last not in (0, change.last):
+            return SequenceConflict(stream, change.last, last)
+        self._last.pop(stream, None)
+        found = self._db.execute("SELECT subjects FROM lobby WHERE stream = ?", (stream,)).fetchone()
+        subjects = json.loads(found[0]) if found else ()
+        gone = [(subject, stream) for subject in subjects]
+        self._db.executemany("DELETE FROM subjects WHERE subject = ? AND stream = ?", gone)
+        for table in _OF_A_STREAM:
+            self._db.execute(f"DELETE FROM {table} WHERE stream = ?", (stream,))  # noqa: S608 (constants)
+        return None
 
     def _number(self, batch: Append, values: _Values) -> SequenceConflict | None:
         """Add the batch's entries to ``values`` if they are next."""
@@ -179,6 +228,11 @@ class Reader:
         query = "deadlines WHERE at_ms <= ? ORDER BY at_ms, stream"
         found = self._find("json_array(stream, seq, at_ms)", query, (now_ms,), limit)
         return [Deadline(*deadline) for deadline in found]
+
+    def finished(self, now_ms: int, limit: int) -> list[Finished]:
+        """See ``Journal.finished``."""
+        query = "finished WHERE at_ms <= ? ORDER BY at_ms, stream"
+        return [Finished(*one) for one in self._find("json_array(stream, at_ms)", query, (now_ms,), limit)]
 
     def row(self, stream: str) -> Row | None:
         """See ``Journal.row``."""
