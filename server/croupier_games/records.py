@@ -29,6 +29,7 @@ __all__ = [
     "Verified",
     "build_record",
     "format_record",
+    "last_state",
     "move_entry",
     "parse_record",
     "replay",
@@ -152,6 +153,18 @@ def replay(record: Plain) -> Iterator[Step]:
         yield fold.step(index)
 
 
+def last_state(record: Plain) -> Any:
+    """The state that a record's last deal and move lead to; None when nothing was dealt.
+
+    Raises ``RecordError`` as ``replay`` does.
+    """
+    fold = _Fold(claims_of(record))
+    for index in range(len(fold.claims.moves)):
+        fold.step(index)
+    fold.deal_what_is_due()
+    return fold.state
+
+
 @dataclass(frozen=True, slots=True)
 class Verified:
     """What a record that holds is about.
@@ -225,7 +238,7 @@ class _Fold:
         """Makes move ``index`` after the deals that are due before it."""
         entry = self.claims.moves[index]
         where = f"move {index} (seat {entry.seat}, {json.dumps(entry.move)})"
-        self._deal_what_is_due()
+        self.deal_what_is_due()
         self._check_turn(entry, where)
         before, game = self.state, self.claims.game
         if entry.n is not None:
@@ -246,7 +259,7 @@ class _Fold:
 
     def finish(self) -> None:
         """Checks what the record claims of the state that it ends in."""
-        self._deal_what_is_due()
+        self.deal_what_is_due()
         claims, game = self.claims, self.claims.game
         if self.dealt < len(claims.deals):
             raise RecordError(f"deal {self.dealt}", "no deal is due after the last move")
@@ -292,7 +305,8 @@ class _Fold:
         if entry.seat != to_act:
             raise RecordError(where, f"seat {to_act} is to move")
 
-    def _deal_what_is_due(self) -> None:
+    def deal_what_is_due(self) -> None:
+        """Makes the deals that the record has and that are due now."""
         while self._is_due() and self.dealt < len(self.claims.deals):
             where, claimed = f"deal {self.dealt}", self.claims.deals[self.dealt]
             self._check_deal(where, claimed)

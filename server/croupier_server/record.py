@@ -25,7 +25,12 @@ _BY: Final = {entry_pb2.MOVED_BY_TIMEOUT: "timeout", entry_pb2.MOVED_BY_TAKEOVER
 
 
 def record_line(name: str, entries: Sequence[Stored]) -> str:
-    """The record of a whole stream as one line of JSON.
+    """The record of a whole stream as one line of JSON. Raises as ``ended_table`` does."""
+    return ended_table(name, entries)[1]
+
+
+def ended_table(name: str, entries: Sequence[Stored]) -> tuple[TableState, str]:
+    """The last state of a whole stream, and its record as one line of JSON.
 
     Raises ``UnreadableTable``; ``ValueError`` when the table has not ended.
     """
@@ -45,7 +50,7 @@ def record_line(name: str, entries: Sequence[Stored]) -> str:
             moves.append(records.move_entry(len(deals) - 1, moved.seat, moved.move, t=t, by=by))
     if state.ended is None:
         raise ValueError(f"{name} has not ended")
-    return records.format_record(_record(state, deals, moves, state.ended))
+    return state, records.format_record(_record(state, deals, moves, state.ended))
 
 
 def _record(state: TableState, deals: list[Any], moves: list[Any], ended: entry_pb2.Ended) -> dict[str, Any]:

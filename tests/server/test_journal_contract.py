@@ -303,7 +303,7 @@ class TestRetire(OnEachJournal):
         await journal.append(ending("t", 2, 5))
         await journal.retire("t", 3)
         assert (await journal.read("t"), await journal.last_seq("t"), await journal.row("t")) == ([], 0, None)
-        assert await journal.finished(99) == await journal.due(99) == []
+        assert (await journal.finished(99), await journal.due(99)) == ([], [])
         assert await journal.page(RowFilter(), None, 9) == await journal.rows_of("players/a") == []
 
     async def test_others_stay(self, journal: Journal) -> None:

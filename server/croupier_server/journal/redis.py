@@ -144,8 +144,8 @@ class RedisJournal:
 
     def _arguments(self, batch: Append) -> tuple[Part, ...]:
         deadline = batch.deadline_ms
-        set_to: Part = "" if batch.retire_ms is None else batch.retire_ms
-        set_to = f"-{set_to}" if deadline is None else deadline if isinstance(deadline, int) else ""
+        cleared = "-" if batch.retire_ms is None else f"-{batch.retire_ms}"
+        set_to = cleared if deadline is None else deadline if isinstance(deadline, int) else ""
         row = b"" if batch.row is None else pack_row(batch.row, batch.after + len(batch.entries))
         shard = self._names.shard(batch.stream)
         return (shard, batch.stream, batch.after, set_to, self._names.rows, row, *batch.entries)
@@ -232,8 +232,8 @@ class RedisJournal:
         """Name another time; see ``Journal.put_off``."""
         self._check_open()
         at = f"{self._names.shard(finished.stream)}finished"
-        changed = await self._run(self._writing, PUT_OFF, 1, at, *finished, until_ms)
-        return changed == 1
+        is_ours = await self._run(self._writing, PUT_OFF, 1, at, *finished, until_ms)
+        return bool(is_ours)
 
     async def retire(self, stream: str, last: int) -> None:
         """Free all of a stream; see ``Journal.retire``."""
