@@ -14,6 +14,8 @@ from typing import Final
 from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
 
 from croupier.v1 import games_pb2, players_pb2, tables_pb2
+from croupier_server.archive.base import Archive
+from croupier_server.archiver import MOST_COUNTED, Archiver
 from croupier_server.clock import JournalClock
 from croupier_server.drain import Drain
 from croupier_server.feed import Feeds
@@ -40,27 +42,42 @@ class Parts:
     feeds: Feeds
     services: tuple[tuple[ServiceDescriptor, object], ...]
     """Each service with its servicer."""
+    archiver: Archiver | None
 
     async def start(self) -> None:
         """Begin to act on deadlines. Raises ``JournalError``."""
         await self.tables.start()
+        if self.archiver is not None:
+            await self.archiver.start()
 
     async def stop(self) -> None:
         """Stop acting; nothing is written any more."""
         self.feeds.stop()
+        if self.archiver is not None:
+            await self.archiver.stop()
         await self.tables.stop()
 
 
 async def compose(
-    journal: Journal, settings: Settings, drain: Drain, metrics: Metrics, *, restored: bool = False
+    journal: Journal,
+    settings: Settings,
+    drain: Drain,
+    metrics: Metrics,
+    *,
+    archive: Archive | None = None,
+    restored: bool = False,
 ) -> Parts:
-    """All parts over a journal; ``restored`` begins a new epoch of it. Raises ``JournalError``."""
+    """All parts over a journal; ``restored`` begins a new epoch of it. Raises ``JournalError``.
+
+    Without an archive ended tables stay in the journal.
+    """
     epoch = await (begin_epoch(journal) if restored else _epoch(journal))
     ids = Ids(await journal.key("id-key", secrets.token_bytes(_KEY_BYTES)))
     page_tokens = PageTokens(await journal.key("page-key", secrets.token_bytes(_KEY_BYTES)))
     tokens = await Tokens.load(journal, cache_size=settings.token_cache)
     clock = JournalClock(journal)
-    tables = Tables(journal, settings, clock, epoch, metrics)
+    tables = Tables(journal, settings, clock, epoch, metrics, archive)
+    archiver = None if archive is None else Archiver(journal, clock, archive, metrics, tables.retired)
     feeds = Feeds(
         limit_bytes=settings.subscriber_queue_bytes,
         heartbeat_seconds=settings.heartbeat_s,
@@ -70,6 +87,9 @@ async def compose(
     drain.add(lambda: feeds.drain(math.ceil(settings.drain_grace_s)))
     metrics.watch("live_tables", "Tables in memory.", lambda: len(tables))
     metrics.watch("subscribers", "Streams with a feed.", lambda: len(feeds))
+    if archiver is not None:
+        backlog = f"Ended tables that wait for the archive; {MOST_COUNTED} stands for more."
+        metrics.watch("archive_backlog", backlog, lambda: archiver.backlog)
     services = (
         (_service(games_pb2.DESCRIPTOR, "GameService"), GameServicer(journal, settings, epoch)),
         (_service(players_pb2.DESCRIPTOR, "PlayerService"), PlayerServicer(tokens, ids, journal, feeds)),
@@ -78,7 +98,7 @@ async def compose(
             TableServicer(tables, feeds, settings, ids, page_tokens),
         ),
     )
-    return Parts(tokens, tables, feeds, services)
+    return Parts(tokens, tables, feeds, services, archiver)
 
 
 async def begin_epoch(journal: Journal) -> str:

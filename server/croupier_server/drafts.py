@@ -121,3 +121,9 @@ def set_deadline(state: TableState, drafts: Sequence[Draft], settings: Settings)
     elif state.phase is Phase.OPEN:
         last.deadline_ms = now + int(settings.open_table_ttl_s * 1000)
     return last.deadline_ms
+
+
+def retire_ms(drafts: Sequence[Draft], settings: Settings) -> int | None:
+    """When the table may leave the journal, if it ends with this batch."""
+    last = drafts[-1]
+    return last.entry.time_ms + int(settings.archive_after_s * 1000) if last.kind == "ended" else None

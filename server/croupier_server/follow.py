@@ -9,7 +9,12 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
+import structlog
+
 from croupier.v1 import tables_pb2
+from croupier_games.record_form import RecordError
+from croupier_server.archive.base import Archived
+from croupier_server.archived import last_game
 from croupier_server.errors import refuse, unavailable
 from croupier_server.feed import Feed
 from croupier_server.fold import Step, TableState, UnreadableTable
@@ -18,6 +23,8 @@ from croupier_server.journal.base import Journal, JournalError, Stored
 from croupier_server.seating import check_code
 from croupier_server.table import Table
 from croupier_server.views import Audience, EventView
+
+log: Final = structlog.get_logger()
 
 _SLICE: Final = 32
 """How many events are made before other tasks get their turn."""
@@ -31,6 +38,8 @@ async def begin(
     Raises ``Refusal`` TABLE_UNREADABLE or JOURNAL_UNAVAILABLE; the subscription is to be closed then.
     """
     table.check_readable()
+    if table.archived is not None:
+        await _recall(table, table.archived)
     if not asked.HasField("after_seq"):
         subscription.start(snapshot=True)
         return
@@ -43,6 +52,14 @@ async def begin(
             subscription.start(snapshot=True, reset=True)
             return
     await _replay(journal, table, subscription, asked.after_seq)
+
+
+async def _recall(table: Table, archived: Archived) -> None:
+    """Play an archived game again, for the snapshot; none is shown of rules that are no longer known."""
+    try:
+        table.state.game_state = await asyncio.to_thread(last_game, archived)
+    except RecordError as error:
+        log.warning("archive.unplayable", table=table.name, problem=error.where)
 
 
 async def _replay(journal: Journal, table: Table, subscription: Subscription, after: int) -> None:
@@ -72,7 +89,10 @@ async def _replay_stored(
     """
     state = TableState(table.name)
     while not _tail_covers(table, after):
-        for stored in await _stored(journal, state):
+        found = await _stored(journal, state)
+        if not found:
+            return False, after  # the table has left for the archive
+        for stored in found:
             if subscription.closed:
                 return False, after
             if stored.seq > table.state.seq:

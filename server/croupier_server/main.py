@@ -22,6 +22,7 @@ import structlog
 import uvloop
 
 from croupier_server import house
+from croupier_server.archive import Archive, ArchiveError, default_archive, open_archive
 from croupier_server.compose import Parts, compose
 from croupier_server.drain import Drain
 from croupier_server.journal import Journal, JournalError, open_journal
@@ -62,6 +63,7 @@ async def serving(
     settings: Settings,
     *,
     journal_url: str = "memory:",
+    archive_url: str | None = None,
     listen: str = "127.0.0.1:0",
     metrics_listen: str | None = None,
     house_bots: int = 0,
@@ -70,8 +72,8 @@ async def serving(
 ) -> AsyncIterator[Serving]:
     """A server in this event loop for as long as the block lasts; leaving the block drains it.
 
-    ``restored`` says that the journal comes from a backup: clients that know later events are
-    told to forget them.
+    ``archive_url`` None stands for the journal's default archive. ``restored`` says that the
+    journal comes from a backup: clients that know later events are told to forget them.
 
     Raises ``CannotServe`` when it cannot begin.
     """
@@ -79,8 +81,11 @@ async def serving(
         try:
             journal = await _journal(journal_url)
             opened.push_async_callback(journal.close)
+            archive = await _archive(archive_url or default_archive(journal_url), journal)
+            if archive is not None:
+                opened.push_async_callback(archive.close)
             drain, metrics = Drain(), Metrics()
-            parts = await compose(journal, settings, drain, metrics, restored=restored)
+            parts = await compose(journal, settings, drain, metrics, archive=archive, restored=restored)
             server = RpcServer(parts.services, parts.tokens, settings, metrics)
             address = server.listen(listen, tls)
             bots = _house(house_bots, address if tls is None else server.listen_on_loopback(), parts)
@@ -102,6 +107,18 @@ async def _journal(url: str) -> Journal:
         return await open_journal(url)
     except (JournalError, ValueError, OSError) as error:
         raise CannotServe(f"the journal {_shown(url)} cannot be opened: {error}") from error
+
+
+async def _archive(url: str, journal: Journal) -> Archive | None:
+    try:
+        archive = await open_archive(url)
+    except (ArchiveError, ValueError, OSError) as error:
+        raise CannotServe(f"the archive {_shown(url)} cannot be opened: {error}") from error
+    if journal.shared and archive is None:
+        log.warning("archive.none", problem="ended tables stay in the journal, which grows; give --archive")
+    elif journal.shared and archive is not None and not archive.shared:
+        log.warning("archive.local", problem="servers on other machines do not see what this one archives")
+    return archive
 
 
 async def _go(drain: Drain, server: RpcServer, bots: house.House) -> None:
@@ -129,7 +146,7 @@ def _serve_metrics(metrics: Metrics, listen: str | None, opened: AsyncExitStack)
 
 
 def _shown(journal_url: str) -> str:
-    """A journal's URL without the name and password that may be in it."""
+    """A journal's or archive's URL without the name and password that may be in it."""
     scheme, _, rest = journal_url.partition(":")
     return f"{scheme}://{rest.rpartition('@')[2]}" if "@" in rest else journal_url
 
@@ -138,6 +155,7 @@ async def serve(
     settings: Settings,
     *,
     journal_url: str,
+    archive_url: str | None = None,
     listen: str,
     metrics: str | None,
     house_bots: int,
@@ -154,7 +172,8 @@ async def serve(
     signals = (signal.SIGTERM, signal.SIGINT)
     for number in signals:
         loop.add_signal_handler(number, told.put_nowait, number)
-    places: dict[str, Any] = {"journal_url": journal_url, "listen": listen, "metrics_listen": metrics}
+    places: dict[str, Any] = {"journal_url": journal_url, "archive_url": archive_url}
+    places |= {"listen": listen, "metrics_listen": metrics}
     try:
         async with serving(settings, **places, house_bots=house_bots, tls=tls, restored=restored) as served:
             log.info("serving", listen=served.address, journal=_shown(journal_url), version=release())
@@ -178,6 +197,7 @@ def run(
     settings: Settings,
     *,
     journal_url: str,
+    archive_url: str | None = None,
     listen: str,
     metrics: str | None = None,
     house_bots: int = 0,
@@ -191,7 +211,8 @@ def run(
     """
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # gRPC's core writes past our log lines
     _tame_the_collector()
-    places: dict[str, Any] = {"journal_url": journal_url, "listen": listen, "metrics": metrics}
+    places: dict[str, Any] = {"journal_url": journal_url, "archive_url": archive_url}
+    places |= {"listen": listen, "metrics": metrics}
     try:
         return uvloop.run(
             serve(

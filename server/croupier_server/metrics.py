@@ -44,6 +44,15 @@ class Metrics:
         self._failed_appends: Final = Counter(
             "croupier_failed_appends", "Appends that failed.", ["error"], registry=kept
         )
+        self._archived: Final = Counter(
+            "croupier_archived", "Ended tables moved to the archive.", registry=kept
+        )
+        self._failed_archivings: Final = Counter(
+            "croupier_failed_archivings",
+            "Tables, or sweeps for tables, that were not archived.",
+            ["error"],
+            registry=kept,
+        )
         Info("croupier_build", "The release.", registry=kept).info({"version": release()})
         self._called: Final[dict[tuple[str, str], Callable[[float], None]]] = {}
         self._moved: Final[dict[tuple[str, str], Callable[[], None]]] = {}
@@ -92,6 +101,14 @@ class Metrics:
     def append_failed(self, error: Exception) -> None:
         """An append was not stored, or nobody knows."""
         self._failed_appends.labels(type(error).__name__).inc()
+
+    def archived(self) -> None:
+        """An ended table was moved to the archive."""
+        self._archived.inc()
+
+    def archive_failed(self, error: Exception) -> None:
+        """A table was not archived, or was not found in an archive that cannot be reached."""
+        self._failed_archivings.labels(type(error).__name__).inc()
 
     def watch(self, name: str, description: str, read: Callable[[], float]) -> None:
         """A gauge ``croupier_{name}`` that is read when somebody asks."""

@@ -66,6 +66,8 @@ class Settings:
     """After so long without a change an open table is closed."""
     idle_game_ttl_s: float = 86_400.0
     """After so long without a move, or half as long again, a game without a turn clock is abandoned."""
+    archive_after_s: float = 600.0
+    """How long after its end a table stays as it is; then it goes to the archive, if there is one."""
     evict_after_s: float = 60.0
     """After so long without use a table leaves memory."""
     # going away

@@ -18,7 +18,7 @@ import structlog
 
 from croupier_games.game import IllegalMove, MalformedMove
 from croupier_server import logs
-from croupier_server.drafts import Request, draft, next_steps, set_deadline
+from croupier_server.drafts import Request, draft, next_steps, retire_ms, set_deadline
 from croupier_server.errors import Refusal, refuse, refused_by_rules, unavailable
 from croupier_server.fold import Accepted, Draft, Phase, Step, TableState, UnreadableTable
 from croupier_server.journal.base import (
@@ -35,6 +35,7 @@ from croupier_server.lobby import row_after
 from croupier_server.views import EventView
 
 if TYPE_CHECKING:
+    from croupier_server.archive.base import Archived
     from croupier_server.followers import Followers
     from croupier_server.metrics import Metrics
     from croupier_server.settings import Settings
@@ -83,8 +84,10 @@ class Table:
         "_now_ms",
         "_own",
         "_settings",
+        "archived",
         "failed_ms",
         "followers",
+        "gone",
         "idle_since",
         "state",
         "tail",
@@ -104,6 +107,10 @@ class Table:
         self.followers: Final = followers
         self.tail: deque[EventView] = deque(maxlen=_TAIL)
         self.unreadable: Exception | None = None
+        self.gone = False
+        """True when the stream has left the journal and this process did not hear of its end."""
+        self.archived: Archived | None = None
+        """What the archive keeps of it: there is no stream any more, and nothing to catch up with."""
         self.idle_since = 0.0
         self.failed_ms = 0
         self._journal: Final = journal
@@ -158,7 +165,12 @@ class Table:
             self._cancel = None
 
     def check_readable(self) -> None:
-        """Raises ``Refusal`` TABLE_UNREADABLE when the journal holds what this version can't read."""
+        """Raises ``Refusal`` TABLE_UNREADABLE when the journal holds what this version can't read.
+
+        JOURNAL_UNAVAILABLE when the stream is gone: to be looked for anew.
+        """
+        if self.gone:
+            raise refuse("JOURNAL_UNAVAILABLE", "this table has left the journal; ask again", table=self.name)
         if self.unreadable is not None:
             raise refuse(
                 "TABLE_UNREADABLE",
@@ -209,16 +221,32 @@ class Table:
 
     async def catch_up(self) -> None:
         """Fold what others have appended. Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
+        if self.archived is not None:
+            return
         try:
-            self._deliver(await self._journal.read(self.name, self.state.seq))
+            # With the last entry that is known here: where that is gone, the stream is.
+            stored = await self._journal.read(self.name, max(self.state.seq - 1, 0))
         except JournalError as error:
             raise unavailable(error) from error
+        if stored:
+            self._deliver(stored)
+        else:
+            self._lose()
         self.check_readable()
 
     async def refresh(self) -> None:
         """Where others write too, fold what they have appended. Raises ``Refusal`` as ``catch_up`` does."""
         if self._journal.shared:
             await self.catch_up()
+
+    def _lose(self) -> None:
+        """Others have seen the end, and the table was retired: who follows it here is to ask again."""
+        self.gone = True
+        log.warning("table.gone", table=self.name, seq=self.state.seq)
+        try:
+            self.check_readable()
+        except Refusal as refusal:
+            self.followers.end(refusal)
 
     # --- commands -----------------------------------------------------------------------------
 
@@ -295,7 +323,8 @@ class Table:
         for seq, (data, d) in enumerate(zip(datas, drafts, strict=True), state.seq + 1):
             self._own[seq] = (data, d)
         row = None if _is_plain_move(drafts) else row_after(state, datas, drafts)
-        return Append(state.name, state.seq, datas, KEEP if deadline == 0 else deadline, row)
+        over = retire_ms(drafts, self._settings)
+        return Append(state.name, state.seq, datas, KEEP if deadline == 0 else deadline, row, over)
 
     async def _find_out(self, batch: Append, error: JournalError) -> None:
         """After an append whose outcome is unknown: is our entry there? Raises ``Refusal`` if not."""
@@ -357,7 +386,7 @@ class Table:
         ``landed`` is called when the journal has it, later. False when nothing was done because
         the move has to wait, was made before or is refused: ``move`` says what holds.
         """
-        if self._begun is not None or self._lock.locked() or self.unreadable is not None:
+        if self._begun is not None or self._lock.locked() or self.unreadable is not None or self.gone:
             return False
         request = asked.request
         if request.request_id and (request.actor, request.request_id) in self.state.requests:

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
 
 import structlog
 
+from croupier_server.archive.base import Archive, Archived, ArchiveError
+from croupier_server.archived import state_of
 from croupier_server.clock import AGAIN_MS, JournalClock, Sweeper
 from croupier_server.errors import Refusal, refuse, unavailable
 from croupier_server.fold import Draft, Phase, TableState
@@ -48,12 +53,15 @@ class Tables:
         clock: JournalClock,
         epoch: str,
         metrics: Metrics | None = None,
+        archive: Archive | None = None,
     ) -> None:
         self.journal: Final = journal
         self.settings: Final = settings
         self.clock: Final = clock
         self.epoch: Final = epoch
         self._metrics: Final = metrics or Metrics()
+        self._archive: Final = archive
+        self._counting: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
         self._live: dict[str, Table] = {}
         self._loading: dict[str, asyncio.Future[None]] = {}
         self.sweeper: Final = Sweeper(journal, clock, self._expire)
@@ -83,16 +91,30 @@ class Tables:
     def loaded(self, name: str) -> Table | None:
         """The table if it is in memory and readable."""
         table = self._live.get(name)
-        if table is None or table.unreadable is not None:
+        if table is None or table.unreadable is not None or table.gone:
             return None
         table.idle_since = time.monotonic()
         return table
 
     async def get(self, name: str) -> Table:
-        """A table, loaded when it is not in memory.
+        """A table, loaded when it is not in memory; from the archive when it has left the journal.
 
         Raises ``Refusal`` TABLE_NOT_FOUND, TABLE_UNREADABLE or JOURNAL_UNAVAILABLE.
         """
+        try:
+            return await self._from_journal(name)
+        except Refusal as refusal:
+            if refusal.reason != "TABLE_NOT_FOUND":
+                raise
+            archived = await self._from_archive(name)
+            if archived is None:
+                raise
+        return self._ended_table(archived)
+
+    async def _from_journal(self, name: str) -> Table:
+        known = self._live.get(name)
+        if known is not None and self._has_left(known):
+            self._drop(name)
         while (table := self._live.get(name)) is None:
             loading = self._loading.get(name)
             if loading is None:
@@ -107,8 +129,40 @@ class Tables:
         """As ``get``, with all that any process had appended when it was asked for."""
         known = name in self._live or name in self._loading
         table = await self.get(name)
-        if known:
+        if not known:
+            return table
+        try:
             await table.refresh()
+        except Refusal:
+            if not table.gone:
+                raise
+            return await self.get(name)
+        return table
+
+    def _has_left(self, table: Table) -> bool:
+        """True when the table's stream is gone, or may be gone by now."""
+        if table.gone:
+            return True
+        if self._archive is None or table.state.phase is not Phase.ENDED or table.busy:
+            return False
+        stays_ms = int(self.settings.archive_after_s * 1000)
+        return self.clock.now_ms() >= table.state.time_ms + stays_ms
+
+    async def _from_archive(self, name: str) -> Archived | None:
+        """Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
+        if self._archive is None:
+            return None
+        try:
+            return await self._archive.get(name)
+        except ArchiveError as error:
+            log.warning("archive.unavailable", problem=str(error))
+            self._metrics.archive_failed(error)
+            raise refuse("JOURNAL_UNAVAILABLE", "the archive cannot be reached now") from error
+
+    def _ended_table(self, archived: Archived) -> Table:
+        """A table of the archive. It is not kept here, and nothing is heard of it."""
+        table = self._table(archived.name)
+        table.state, table.archived = state_of(archived), archived
         return table
 
     async def _load(self, name: str) -> None:
@@ -132,6 +186,10 @@ class Tables:
         Raises ``Refusal`` REQUEST_ID_REUSED, JOURNAL_UNAVAILABLE or OUTCOME_UNKNOWN.
         """
         entry = first.entry
+        if entry.request_id and (archived := await self._opened_long_ago(name)) is not None:
+            if archived.request_digest != entry.request_digest:
+                raise _reused()
+            return self._ended_table(archived)
         entry.deadline_ms = entry.time_ms + int(self.settings.open_table_ttl_s * 1000)
         data = entry.SerializeToString()
         preview = TableState(name)
@@ -149,8 +207,15 @@ class Tables:
         table = await self.get(name) if unknown is None else await self._find_out(name, unknown)
         found = table.state.requests.get((entry.actor, entry.request_id))
         if entry.request_id and (found is None or found.digest != entry.request_digest):
-            raise refuse("REQUEST_ID_REUSED", "this request_id was used for another request")
+            raise _reused()
         return table
+
+    async def _opened_long_ago(self, name: str) -> Archived | None:
+        """The table that the same request opened, if it is in the archive; nobody waits for that one."""
+        try:
+            return await self._from_archive(name)
+        except Refusal:
+            return None  # play goes on without the archive
 
     async def _find_out(self, name: str, error: JournalError) -> Table:
         """After a creation whose outcome is unknown: is the table there? Raises ``Refusal`` if not."""
@@ -178,6 +243,18 @@ class Tables:
         except JournalError as error:
             raise unavailable(error) from error
 
+    @asynccontextmanager
+    async def counted(self, subject: str) -> AsyncIterator[int]:
+        """How many unfinished tables concern a subject, while nobody else in this process adds one.
+
+        Raises ``Refusal`` JOURNAL_UNAVAILABLE.
+        """
+        lock = self._counting.get(subject)
+        if lock is None:
+            lock = self._counting[subject] = asyncio.Lock()
+        async with lock:
+            yield await self.count_of(subject)
+
     async def page(self, where: RowFilter, after: PageKey | None, limit: int) -> list[Row]:
         """A page of the lobby. Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
         try:
@@ -204,11 +281,26 @@ class Tables:
         for name, table in list(self._live.items()):
             if table.busy:
                 table.idle_since = now
-            elif table.state.phase is Phase.ENDED or now - table.idle_since >= self.settings.evict_after_s:
-                table.close()
-                del self._live[name]
+            elif (
+                table.gone
+                or table.state.phase is Phase.ENDED
+                or now - table.idle_since >= self.settings.evict_after_s
+            ):
+                self._drop(name)
+
+    def retired(self, name: str) -> None:
+        """A table was moved to the archive by this process."""
+        if name in self._live:
+            self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        self._live.pop(name).close()
 
     def _evict_again(self) -> None:
         self.evict()
         wait = max(self.settings.evict_after_s / 4, 0.05)
         self._evictor = asyncio.get_running_loop().call_later(wait, self._evict_again)
+
+
+def _reused() -> Refusal:
+    return refuse("REQUEST_ID_REUSED", "this request_id was used for another request")

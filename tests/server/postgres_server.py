@@ -16,6 +16,7 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -40,7 +41,7 @@ class PostgresServer:
         initdb = program("initdb")
         self.folder = Path(tempfile.mkdtemp(prefix="postgres-"))
         self.port = free_port()
-        self._as: dict[str, str | int] = {}
+        self._as: dict[str, Any] = {}
         if os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)

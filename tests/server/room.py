@@ -17,6 +17,8 @@ from unittest import mock
 import pytest
 
 from croupier.v1 import tables_pb2 as pb
+from croupier_server.archive import Archive
+from croupier_server.archiver import Archiver
 from croupier_server.caller import Caller
 from croupier_server.clock import JournalClock
 from croupier_server.errors import Refusal
@@ -26,6 +28,7 @@ from croupier_server.ids import Ids
 from croupier_server.journal import Append, Journal, JournalUnavailable, MemoryJournal, Stored
 from croupier_server.journal.local import Clock
 from croupier_server.lobby import PageTokens
+from croupier_server.metrics import Metrics
 from croupier_server.rpc.streams import Streamed
 from croupier_server.rpc.table_service import TableServicer
 from croupier_server.settings import Settings
@@ -86,9 +89,18 @@ class RoughJournal(MemoryJournal):
 class Replica:
     """One server process: its tables, feeds and service."""
 
-    def __init__(self, journal: Journal, settings: Settings, steady: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        settings: Settings,
+        steady: Callable[[], float],
+        archive: Archive | None = None,
+    ) -> None:
         self.clock = JournalClock(journal, steady)
-        self.tables = Tables(journal, settings, self.clock, "epoch-1")
+        self.metrics = Metrics()
+        self.tables = Tables(journal, settings, self.clock, "epoch-1", self.metrics, archive)
+        if archive is not None:
+            self.archiver = Archiver(journal, self.clock, archive, self.metrics, self.tables.retired)
         self.feeds = Feeds(
             limit_bytes=settings.subscriber_queue_bytes,
             heartbeat_seconds=settings.heartbeat_s,
@@ -133,13 +145,14 @@ class Replica:
 class Room(Replica):
     """A replica with its journal and time; ``replica`` adds others on the same journal."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, archive: Archive | None = None, **settings: Any) -> None:
         self.now_s = 0
+        self.archive = archive
         self._seeds = mock.patch("secrets.token_bytes", random.Random(0).randbytes)
         steady_ns = lambda: self.now_s * 1_000_000_000  # noqa: E731
         self.journal = RoughJournal(Clock(lambda: steady_ns() + START_S * 1_000_000_000, steady_ns))
         self.settings = Settings(**settings)
-        super().__init__(self.journal, self.settings, lambda: self.now_s)
+        super().__init__(self.journal, self.settings, lambda: self.now_s, archive)
 
     async def open(self) -> None:
         """Set the clock; deadlines fire when time passes, tables go when ``tables.evict`` is called."""
@@ -154,7 +167,7 @@ class Room(Replica):
 
     async def replica(self, journal: Journal | None = None) -> Replica:
         """Another process on the same journal; ``journal`` is its own access to it."""
-        other = Replica(journal or self.journal, self.settings, lambda: self.now_s)
+        other = Replica(journal or self.journal, self.settings, lambda: self.now_s, self.archive)
         await other.clock.refresh()
         return other
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from croupier.v1 import games_pb2
 from croupier.v1 import tables_pb2 as pb
 from croupier_games import GAMES, records
+from croupier_server.errors import Refusal
 from croupier_server.fold import UnreadableTable
 from server.room import NOBODY, START_S, Room, guest, refused
 
@@ -96,6 +98,29 @@ async def test_one_player_has_so_many_tables_and_a_repeat_is_no_new_one() -> Non
         await room.create(request_id="r2")
     assert await room.create(request_id="r1") == names[1]
     await room.create(who=guest(1))
+    await room.close()
+
+
+async def test_calls_side_by_side_do_not_open_more_tables_than_one_player_may() -> None:
+    room = Room(max_open_tables=5)
+    await room.open()
+    creates = [room.create(request_id=f"r{n % 10}") for n in range(20)]
+    outcomes = await asyncio.gather(*creates, room.create(who=guest(1)), return_exceptions=True)
+    opened = {outcome for outcome in outcomes[:-1] if isinstance(outcome, str)}
+    reasons = {outcome.reason for outcome in outcomes if isinstance(outcome, Refusal)}
+    assert (len(opened), reasons) == (5, {"TOO_MANY_TABLES"})
+    assert isinstance(outcomes[-1], str)
+    assert await room.tables.count_of(f"created-by:{guest(0).player}") == 5
+    await room.close()
+
+
+async def test_calls_side_by_side_do_not_take_more_seats_than_one_player_may() -> None:
+    room = Room(max_open_tables=3)
+    await room.open()
+    names = [await room.create(who=guest(n)) for n in range(1, 11)]
+    outcomes = await asyncio.gather(*(room.join(name, guest(0)) for name in names), return_exceptions=True)
+    reasons = [outcome.reason for outcome in outcomes if isinstance(outcome, Refusal)]
+    assert reasons == ["TOO_MANY_TABLES"] * 7
     await room.close()
 
 

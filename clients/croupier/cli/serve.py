@@ -37,6 +37,17 @@ def serve(
             envvar="CROUPIER_JOURNAL",
         ),
     ] = None,
+    archive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            envvar="CROUPIER_ARCHIVE",
+            help="Where ended tables go: dir:PATH, sqlite:PATH, postgresql://… or none. "
+            "Default: a file beside a SQLite journal, else none.",
+            show_default=False,
+            show_envvar=True,
+        ),
+    ] = None,
     metrics: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Where Prometheus reads metrics; default nowhere.")
     ] = None,
@@ -73,6 +84,7 @@ def serve(
     code: int = server.run(
         settings,
         journal_url=journal or f"sqlite:{data_dir() / 'croupier.sqlite'}",
+        archive_url=archive or None,
         listen=listen,
         metrics=metrics,
         house_bots=house_bots,

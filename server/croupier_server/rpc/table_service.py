@@ -11,6 +11,7 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
 from google.protobuf.message import Message
@@ -69,12 +70,13 @@ class TableServicer:
         asked = Request(caller.player, request_id, request_digest(_payload(request)))
         table_id = self._ids.derived(caller.player, "CreateTable", request_id) if request_id else random_id()
         created.board = f"tables/{table_id}"
-        if await self._is_full(f"created-by:{caller.player}", caller):
-            repeated = request_id and await self.tables.exists(created.board)
-            if not repeated:
-                raise self._too_many_tables()
-        first = draft(self.tables.clock.now_ms(), asked, created=created)
-        table = await self.tables.create(created.board, first)
+        async with self._counted(f"created-by:{caller.player}", caller) as count:
+            if count >= self.settings.max_open_tables:
+                repeated = request_id and await self.tables.exists(created.board)
+                if not repeated:
+                    raise self._too_many_tables()
+            first = draft(self.tables.clock.now_ms(), asked, created=created)
+            table = await self.tables.create(created.board, first)
         return tables_pb2.CreateTableResponse(table=table_message(table.state, with_code=True))
 
     def _created(self, request: tables_pb2.CreateTableRequest) -> entry_pb2.Created:
@@ -95,9 +97,13 @@ class TableServicer:
             title=checks.text_for_people("title", request.title, 80),
         )
 
-    async def _is_full(self, subject: str, caller: Caller) -> bool:
-        """True when no more unfinished tables may concern the caller as the subject says."""
-        return not caller.is_house and await self.tables.count_of(subject) >= self.settings.max_open_tables
+    def _counted(self, subject: str, caller: Caller) -> AbstractAsyncContextManager[int]:
+        """How many unfinished tables concern the caller as the subject says; those of the house do not count.
+
+        It holds while the block lasts, as far as this process goes: servers side by side may let
+        as many more in as there are other servers.
+        """
+        return nullcontext(0) if caller.is_house else self.tables.counted(subject)
 
     def _too_many_tables(self) -> Refusal:
         limit = self.settings.max_open_tables
@@ -142,9 +148,13 @@ class TableServicer:
             return seating.join(table.state, caller, asked, wanted, now)
 
         newcomer = table.accepted(asked) is None and not table.state.seats_of(caller.player)
-        if newcomer and await self._is_full(f"seated:{caller.player}", caller):
-            raise self._too_many_tables()
-        seq = await table.command(decide, asked)
+        if newcomer:
+            async with self._counted(f"seated:{caller.player}", caller) as count:
+                if count >= self.settings.max_open_tables:
+                    raise self._too_many_tables()
+                seq = await table.command(decide, asked)
+        else:
+            seq = await table.command(decide, asked)
         own = table.state.seats_of(caller.player)
         entry = await self._entry(table, seq)
         taken = getattr(entry, str(entry.WhichOneof("kind")))
@@ -193,6 +203,8 @@ class TableServicer:
             stored = await self.tables.journal.read(table.name, seq - 1, 1)
         except JournalError as error:
             raise unavailable(error) from error
+        if not stored:
+            raise refuse("GAME_OVER", "this table has ended")
         return entry_pb2.Entry.FromString(stored[0].data)
 
     # --- playing ------------------------------------------------------------------------------
@@ -244,14 +256,21 @@ class TableServicer:
             seating.check_code(table.state, request.join_code)
         if table.state.phase is not Phase.ENDED:
             raise refuse("TABLE_NOT_ENDED", "a record is made when the table has ended")
+        return tables_pb2.GetRecordResponse(record_json=await self._record(table))
+
+    async def _record(self, table: Table) -> str:
+        if table.archived is not None:
+            return table.archived.record
         try:
             entries = await self.tables.journal.read(table.name)
-            line = await asyncio.to_thread(record_line, table.name, entries)
+            if entries:
+                return await asyncio.to_thread(record_line, table.name, entries)
         except JournalError as error:
             raise unavailable(error) from error
         except UnreadableTable as error:
             raise refuse("TABLE_UNREADABLE", "this table can't be read by this server") from error
-        return tables_pb2.GetRecordResponse(record_json=line)
+        table.gone = True  # it was archived just now
+        return await self._record(await self.tables.get(table.name))
 
     # --- streams ------------------------------------------------------------------------------
 
