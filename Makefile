@@ -24,13 +24,14 @@ serve: setup
 test: setup components
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# What the tests start and stop themselves beside our own processes: a store, and load balancers.
+# What the tests start and stop themselves beside our own processes: stores, and load balancers.
 COMPONENTS := redis-server haproxy nginx
 
 components:
 	@PATH="$$PATH:/usr/sbin"; missing=; for component in $(COMPONENTS); do \
 		command -v $$component >/dev/null || missing="$$missing $$component"; \
 	done; \
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$$missing postgresql"; \
 	command -v valkey-server >/dev/null && missing=$$(echo "$$missing" | sed 's/ redis-server//'); \
 	if [ -z "$$missing" ]; then \
 		:; \

@@ -2,7 +2,8 @@
 
 The law of this file: a stream is retired only when the archive has acknowledged its table; a death
 in between is made good by whoever sweeps next, since the archive keeps a table once. Of several
-servers one has a table to itself for ``LEASE_MS``. What cannot be archived stays where it is.
+servers one has a table to itself for a while (``archive_lease_s``). What cannot be archived stays
+where it is.
 """
 
 from __future__ import annotations
@@ -23,8 +24,6 @@ from croupier_server.metrics import Metrics
 
 log: Final = structlog.get_logger()
 
-LEASE_MS: Final = 60_000
-"""So long a server has a table to itself; one that died with it is followed by another then."""
 REFUSED_MS: Final = 3_600_000
 """When a table that cannot be archived is tried again."""
 MOST_COUNTED: Final = 1000
@@ -46,6 +45,7 @@ class Archiver:
         clock: JournalClock,
         archive: Archive,
         metrics: Metrics,
+        lease_s: float,
         retired: Callable[[str], None] = lambda _: None,
     ) -> None:
         """``retired`` is told of each table that has left."""
@@ -53,6 +53,7 @@ class Archiver:
         self._clock: Final = clock
         self._archive: Final = archive
         self._metrics: Final = metrics
+        self._lease_ms: Final = int(lease_s * 1000)
         self._retired: Final = retired
         self._one_record: Final = asyncio.Lock()
         self._failing = False
@@ -121,7 +122,7 @@ class Archiver:
 
     async def _move(self, finished: Finished) -> None:
         """Archive one table, then retire its stream, unless another server is at it."""
-        until_ms = self._clock.now_ms() + LEASE_MS
+        until_ms = self._clock.now_ms() + self._lease_ms
         if not await self._journal.put_off(finished, until_ms):
             return
         stream = finished.stream

@@ -77,7 +77,9 @@ async def compose(
     tokens = await Tokens.load(journal, cache_size=settings.token_cache)
     clock = JournalClock(journal)
     tables = Tables(journal, settings, clock, epoch, metrics, archive)
-    archiver = None if archive is None else Archiver(journal, clock, archive, metrics, tables.retired)
+    archiver = None
+    if archive is not None:
+        archiver = Archiver(journal, clock, archive, metrics, settings.archive_lease_s, tables.retired)
     feeds = Feeds(
         limit_bytes=settings.subscriber_queue_bytes,
         heartbeat_seconds=settings.heartbeat_s,

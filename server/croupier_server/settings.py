@@ -54,7 +54,8 @@ class Settings:
     max_calls: int = 2000
     """Unary calls at work at once; TOO_MANY_CALLS beyond."""
     max_open_tables: int = 200
-    """Unfinished tables one player may have created or sit at; the house has no bound."""
+    """Unfinished tables one player may have created or sit at; the house has no bound. Exact in one
+    process; N that are asked in the same moment may let N - 1 more in."""
     unary_deadline_s: float = 20.0
     """The server's own deadline of a unary call; a shorter one of the client's counts too."""
     token_cache: int = 10_000
@@ -68,6 +69,8 @@ class Settings:
     """After so long without a move, or half as long again, a game without a turn clock is abandoned."""
     archive_after_s: float = 600.0
     """How long after its end a table stays as it is; then it goes to the archive, if there is one."""
+    archive_lease_s: float = 60.0
+    """How long one process has an ended table to itself to archive it; then another may try."""
     evict_after_s: float = 60.0
     """After so long without use a table leaves memory."""
     # going away

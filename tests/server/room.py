@@ -100,7 +100,8 @@ class Replica:
         self.metrics = Metrics()
         self.tables = Tables(journal, settings, self.clock, "epoch-1", self.metrics, archive)
         if archive is not None:
-            self.archiver = Archiver(journal, self.clock, archive, self.metrics, self.tables.retired)
+            lease_s, retired = settings.archive_lease_s, self.tables.retired
+            self.archiver = Archiver(journal, self.clock, archive, self.metrics, lease_s, retired)
         self.feeds = Feeds(
             limit_bytes=settings.subscriber_queue_bytes,
             heartbeat_seconds=settings.heartbeat_s,

@@ -16,7 +16,7 @@ from croupier.v1 import tables_pb2 as pb
 from croupier_games import GAMES, records
 from croupier_server.archive import AnotherIsKept, Archived, ArchiveUnavailable, SqliteArchive
 from croupier_server.archived import archived_from, state_of
-from croupier_server.archiver import LEASE_MS, REFUSED_MS
+from croupier_server.archiver import REFUSED_MS
 from croupier_server.fold import Phase
 from croupier_server.inbox import Inbox
 from croupier_server.journal import Journal, JournalUnavailable
@@ -24,7 +24,7 @@ from croupier_server.views import table_message
 from server.room import NOBODY, Replica, Room, guest, refused, turns
 from server.test_two_replicas import LateJournal
 
-GRACE_S = 600
+GRACE_S, LEASE_S = 600, 60
 VOID = {"doudizhu": {"max_redeals": 0}}
 
 
@@ -55,7 +55,7 @@ async def archive(tmp_path: Path) -> AsyncIterator[RoughArchive]:
 
 @pytest.fixture
 async def room(archive: RoughArchive) -> AsyncIterator[Room]:
-    room = Room(archive, archive_after_s=GRACE_S)
+    room = Room(archive, archive_after_s=GRACE_S, archive_lease_s=LEASE_S)
     await room.open()
     yield room
     await room.close()
@@ -339,7 +339,7 @@ class TestOnce:
         assert await record_of(room, name) == record
         other = await room.replica()
         assert await other.archiver.sweep() == 0
-        room.now_s += LEASE_MS // 1000
+        room.now_s += LEASE_S
         assert await other.archiver.sweep() == 1
         assert (archive.puts, await room.stored(name)) == (2, [])
         assert await record_of(room, name) == record
@@ -383,12 +383,12 @@ class TestAway:
             await room.archiver.start()
             while counted(room, "croupier_failed_archivings_total") < 2:
                 await turns(1)
-                room.now_s += LEASE_MS // 1000
+                room.now_s += LEASE_S
             await short_game(room)  # play goes on
             archive.fails = False
             while archive.puts < len(names):
                 await turns(1)
-                room.now_s += LEASE_MS // 1000
+                room.now_s += LEASE_S
             while not any(line["event"] == "archive.available_again" for line in logs):
                 await turns(1)
             await room.archiver.stop()
