@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from functools import partial
 from pathlib import Path
 
 import grpc
@@ -59,11 +60,15 @@ async def test_processes_that_are_killed_while_they_archive_lose_and_double_noth
             course = Course(redis, server._process.pid, leaves=True)
             playing = asyncio.create_task(course.run(server.address, 60, 1))
             kills = 0
+
+            def done(enough: int) -> bool:
+                return len(files(tmp_path)) >= enough or playing.done()
+
             while not playing.done() and kills < 4:
                 other = await start(AT_ONCE, **given)
                 await other.until_ready()
-                count = len(files(tmp_path))
-                await until(lambda count=count: len(files(tmp_path)) >= count + 3 or playing.done())
+                enough = len(files(tmp_path)) + 3
+                await until(partial(done, enough))
                 other.send(signal.SIGKILL)
                 await other.ended()
                 kills += 1

@@ -14,11 +14,13 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
+from structlog.testing import capture_logs
 
 from croupier.v1 import games_pb2, games_pb2_grpc, players_pb2, players_pb2_grpc
 from croupier_server.main import CannotServe, serving
 from croupier_server.rpc.server import Tls, reachable_from_here
 from croupier_server.settings import Settings
+from server.redis_server import shared_server
 from server.refusals import seen
 from server.serve_process import serve_process, start
 
@@ -87,6 +89,9 @@ async def test_an_address_that_is_taken_is_refused() -> None:
         ({"listen": "::1:80"}, "brackets"),
         ({"journal_url": "paper:"}, "no journal is called"),
         ({"journal_url": "sqlite:/no/such/folder/x.sqlite"}, "cannot be opened"),
+        ({"archive_url": "paper:"}, "no archive is called"),
+        ({"archive_url": "sqlite:/no/such/folder/x.sqlite"}, "cannot be opened"),
+        ({"archive_url": "postgresql://me:secret@127.0.0.1:1/x"}, r"postgresql://127.0.0.1:1/x cannot be"),
         ({"metrics_listen": "nonsense"}, "HOST:PORT"),
     ],
 )
@@ -94,6 +99,22 @@ async def test_what_cannot_be_served_is_said(given: dict[str, str], why: str) ->
     with pytest.raises(CannotServe, match=why):
         async with serving(Settings(), **given):
             pytest.fail("it serves")
+
+
+async def test_beside_a_file_of_tables_lies_the_one_of_ended_tables(tmp_path: Path) -> None:
+    async with serving(Settings(), journal_url=f"sqlite:{tmp_path}/tables.sqlite"):
+        assert (tmp_path / "tables-archive.sqlite").exists()
+    async with serving(Settings(), journal_url=f"sqlite:{tmp_path}/more.sqlite", archive_url="none"):
+        assert not (tmp_path / "more-archive.sqlite").exists()
+
+
+async def test_a_shared_journal_without_an_archive_that_is_shared_is_warned_of(tmp_path: Path) -> None:
+    warned = {}
+    for url in (None, f"sqlite:{tmp_path}/a.sqlite", f"dir:{tmp_path}/a"):
+        with capture_logs() as logs:
+            async with serving(Settings(), journal_url=shared_server().url, archive_url=url):
+                warned[url] = [line["event"] for line in logs if line["event"].startswith("archive.")]
+    assert list(warned.values()) == [["archive.none"], ["archive.local"], []]
 
 
 async def test_two_processes_do_not_share_one_file(tmp_path: Path) -> None:
