@@ -210,7 +210,7 @@ class TestServedFromTheArchive:
         feed = room.feeds.open()
         inbox = Inbox(feed, guest(0).player, house=False)
         await inbox.open(room.journal)
-        assert await anext(feed.responses()) == b"\x20\x01"  # all that stood was sent, and it was nothing
+        assert await anext(feed) == b"\x20\x01"  # all that stood was sent, and it was nothing
         inbox.close()
         room.feeds.close(feed)
 
