@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench import bench_engines, bench_memory, bench_moves, bench_refusals
+from bench import bench_archive, bench_engines, bench_memory, bench_moves, bench_refusals
 
 
 def main() -> None:
@@ -22,6 +22,7 @@ def main() -> None:
     subprocess.run([sys.executable, str(journal), "--rounds", str(rounds + 2)], check=True)
     bench_moves.main(rounds, seconds)
     bench_memory.main()
+    bench_archive.main(300 if quick else 10_000)
     print(flush=True)
     bench_refusals.main(5 if quick else 20)
 
