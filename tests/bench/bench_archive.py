@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import json
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -40,21 +41,33 @@ _GROUPS = 16
 _LOOK_SECONDS = 0.2
 
 
+async def sure(player: Player, method: str, request: Any, response: Any) -> Any:
+    """A call that is repeated, with the same id, when a busy machine keeps Redis from answering in time."""
+    request.request_id = secrets.token_hex(8)
+    while True:
+        try:
+            return await player.call(f"TableService/{method}", request, response)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.UNAVAILABLE:
+                raise
+            await asyncio.sleep(_LOOK_SECONDS)
+
+
 async def pass_out(players: list[Player]) -> None:
     """One game from its opening to its end: everybody passes."""
     options = games_pb2.GameOptions(doudizhu={"max_redeals": 0})
     request = tables_pb2.CreateTableRequest(game="doudizhu", options=options)
-    opened = await players[0].call("TableService/CreateTable", request, tables_pb2.CreateTableResponse)
+    opened = await sure(players[0], "CreateTable", request, tables_pb2.CreateTableResponse)
     name = opened.table.name
     for player in players:
         join = tables_pb2.JoinTableRequest(name=name)
-        await player.call("TableService/JoinTable", join, tables_pb2.JoinTableResponse)
+        await sure(player, "JoinTable", join, tables_pb2.JoinTableResponse)
     waiting = list(players)
-    move = tables_pb2.MakeMoveRequest(table=name, move=games_pb2.Move(text="pass"))
     while waiting:  # who begins is for the cards to say: the others are refused
         player = waiting.pop(0)
+        move = tables_pb2.MakeMoveRequest(table=name, move=games_pb2.Move(text="pass"))
         try:
-            await player.call("TableService/MakeMove", move, tables_pb2.MakeMoveResponse)
+            await sure(player, "MakeMove", move, tables_pb2.MakeMoveResponse)
         except grpc.aio.AioRpcError as error:
             if error.code() is not grpc.StatusCode.FAILED_PRECONDITION:
                 raise
