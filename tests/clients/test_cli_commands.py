@@ -14,7 +14,7 @@ import pytest
 from clients.cli_processes import Terminal
 from croupier.cli import main
 from croupier.cli.app import run
-from croupier.cli.arena import in_columns
+from croupier.cli.arena_tables import in_columns
 from croupier.cli.game_options import game_called
 from croupier.cli.look.pen import cells
 from croupier.cli.output import Misused

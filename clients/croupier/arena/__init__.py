@@ -26,9 +26,11 @@ from croupier.arena.game import (
     play_game,
 )
 from croupier.arena.plan import Plan, board_name, plan_of
+from croupier.arena.ratings import Rating
 from croupier.arena.result import ArenaResult
 from croupier.arena.run import run_arena
-from croupier.arena.schedule import ROLES, ArenaError, Roles
+from croupier.arena.schedule import ROLES, ArenaError, ArenaFailed, Roles
+from croupier.arena.sprt import Sprt
 from croupier.arena.standings import Pairing, Standing
 
 __all__ = [
@@ -37,13 +39,16 @@ __all__ = [
     "ROLES",
     "TIMEOUT",
     "ArenaError",
+    "ArenaFailed",
     "ArenaResult",
     "Entrant",
     "Forfeit",
     "Pairing",
     "Plan",
     "PlayedGame",
+    "Rating",
     "Roles",
+    "Sprt",
     "Standing",
     "board_name",
     "board_seed",

@@ -6,10 +6,10 @@ from who plays it, where, or what was played before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from croupier.arena.game import Entrant, PlayedGame, Table, play_on
+from croupier.arena.isolation import IsolatedPlace
 from croupier.arena.plan import Plan
 from croupier.arena.schedule import TWO_SIDED
 from croupier.bots import bot_maker, make_bot
@@ -20,16 +20,33 @@ _CALLER: Final = "easy"
 _HIGHEST_BID: Final = "bid 3"
 
 
-def entrants_of(plan: Plan) -> list[Entrant]:
-    """What makes the bots of each player, in the order of the plan."""
-    return [
-        Entrant(name, bot_maker(plan.game, player))
-        for name, player in zip(plan.names, plan.players, strict=True)
-    ]
+class Crew:
+    """The bots of a plan's players, in this process or each in its own; ``close`` ends those."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan: Final = plan
+        self._places: Final[dict[tuple[int, int], IsolatedPlace]] = {}
+        isolated = plan.isolate is not None
+        self._makers: Final = [] if isolated else [bot_maker(plan.game, each) for each in plan.players]
+
+    def entrant(self, player: int, seat: int) -> Entrant:
+        """What makes the bot of a player for a seat. Raises ``UnknownBot``."""
+        plan = self.plan
+        if plan.isolate is None:
+            return Entrant(plan.names[player], self._makers[player])
+        if (player, seat) not in self._places:
+            self._places[player, seat] = IsolatedPlace(plan.game, plan.players[player], plan.isolate)
+        return Entrant(plan.names[player], self._places[player, seat].new_bot)
+
+    def close(self) -> None:
+        """Ends the bots' processes."""
+        for place in self._places.values():
+            place.close()
 
 
-def play_board(plan: Plan, entrants: Sequence[Entrant], number: int) -> list[PlayedGame]:
+def play_board(crew: Crew, number: int) -> list[PlayedGame]:
     """The games of board ``number``, one for each seating in order."""
+    plan = crew.plan
     schedule = plan.schedule
     opening = Table(game_named(plan.game), plan.options, schedule.seats, plan.board(number))
     first, table_options = 0, None
@@ -38,7 +55,8 @@ def play_board(plan: Plan, entrants: Sequence[Entrant], number: int) -> list[Pla
         table_options = {"bids": schedule.caller}
     games = []
     for places in schedule.seatings:
-        seated = [entrants[places[(seat - first) % schedule.seats]] for seat in range(schedule.seats)]
+        seats = range(schedule.seats)
+        seated = [crew.entrant(places[(seat - first) % schedule.seats], seat) for seat in seats]
         played = play_on(opening.fork(), seated, table_options, with_record=plan.with_records)
         games.append(played)
     return games

@@ -40,6 +40,10 @@ class BotTimeout(Exception):
     """A bot in a process of its own gave no answer in time; ``str()`` says how long that is."""
 
 
+class NoText(Exception):
+    """A bot in a process of its own answered with no text; ``str()`` is the type that it was."""
+
+
 class BotCrash(Exception):
     """A bot in a process of its own raised or died; ``trace`` is its own traceback, if it left one."""
 
@@ -264,12 +268,13 @@ class _Play:
                 answer: object = self._bot(seat).choose(view, legal_moves)
             except BotTimeout as error:
                 return self._forfeit(seat, TIMEOUT, str(error))
+            except NoText as error:
+                return self._forfeit(seat, ILLEGAL_MOVE, _no_text(str(error)))
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a bot's own code raises what it likes
                 return self._crash(seat, error)
             self.thinking[seat].append(time.perf_counter_ns() - started)
             if not isinstance(answer, str):
-                message = f"answered with {type(answer).__name__}, not a text"
-                return self._forfeit(seat, ILLEGAL_MOVE, message)
+                return self._forfeit(seat, ILLEGAL_MOVE, _no_text(type(answer).__name__))
             try:
                 table.make(seat, answer)
             except GameError as error:
@@ -295,6 +300,10 @@ class _Play:
     def _forfeit(self, seat: int, reason: str, message: str, trace: str | None = None) -> Forfeit:
         table = self._table
         return Forfeit(table.board, seat, self._seated[seat].name, len(table.moves), reason, message, trace)
+
+
+def _no_text(kind: str) -> str:
+    return f"answered with {kind}, not a text"
 
 
 def _bot_seed(board: str, seat: int, name: str) -> int:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     import numpy as np
 
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
+
 RESAMPLES: Final = 2000
 _Z: Final = 1.96
 """Standard deviations on each side of a 95% interval."""
@@ -59,21 +61,22 @@ def _bootstrapped(counted: Sequence[tuple[int, int]]) -> Interval:
     import numpy as np  # the extra `arena` has it; nothing else of the arena needs it
 
     deals = np.asarray(counted, dtype=np.float64)
-    sums = np.concatenate([drawn.sum(axis=1) for drawn in _resampled(deals)])
+    sums = resampled_sums(deals, RESAMPLES)
     low, high = np.percentile(sums[:, 0] / sums[:, 1], (2.5, 97.5))
     return (float(low), float(high))
 
 
-def _resampled(deals: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
-    """Resamples of the rows of ``deals``, some at a time: resample × deal × column."""
+def resampled_sums(deals: Floats, resamples: int) -> Floats:
+    """The sums of the columns over each resample of the rows: resample × column."""
     import numpy as np
 
-    random, left = np.random.default_rng(_SEED), RESAMPLES
-    at_once = max(1, _DRAWN_AT_ONCE // len(deals))
-    while left > 0:
-        chunk = min(at_once, left)
-        yield deals[random.integers(0, len(deals), size=(chunk, len(deals)))]
-        left -= chunk
+    random, at_once = np.random.default_rng(_SEED), max(1, _DRAWN_AT_ONCE // len(deals))
+    sums = []
+    for done in range(0, resamples, at_once):
+        shape = (min(at_once, resamples - done), len(deals))
+        drawn = random.integers(0, len(deals), size=shape)
+        sums.append(np.stack([column[drawn].sum(axis=1) for column in deals.T], axis=1))
+    return np.concatenate(sums)
 
 
 def _normal(counted: Sequence[tuple[int, int]]) -> Interval:

@@ -14,6 +14,8 @@ from typing import Final
 from croupier.arena.game import Forfeit, PlayedGame
 from croupier.arena.intervals import Interval, method
 from croupier.arena.plan import Plan
+from croupier.arena.ratings import Rating, ratings_of
+from croupier.arena.sprt import Sprt
 from croupier.arena.standings import Pairing, Standing
 from croupier.bots import Plain
 
@@ -48,6 +50,11 @@ class ArenaResult:
     standings: tuple[Standing, ...]
     pairings: tuple[Pairing, ...]
     forfeits: tuple[Forfeit, ...]
+    sprt: Sprt | None = None
+
+    def ratings(self) -> list[Rating]:
+        """The players' ratings, best first; none where the extra ``arena`` is missing."""
+        return ratings_of([standing.player for standing in self.standings], self.pairings)
 
     def as_plain(self) -> Plain:
         """All of it as plain data."""
@@ -60,6 +67,8 @@ class ArenaResult:
             "intervals": method(),
             "players": [standing.as_plain() for standing in self.standings],
             "pairs": [pairing.as_plain() for pairing in self.pairings],
+            "ratings": [rating.as_plain() for rating in self.ratings()],
+            "sprt": None if self.sprt is None else self.sprt.as_plain(),
             "forfeits": [asdict(forfeit) for forfeit in self.forfeits],
         }
 
@@ -68,14 +77,19 @@ class ArenaResult:
         return [_HEADINGS, *map(_row, self.standings)]
 
     def to_cross_table(self) -> list[tuple[str, ...]]:
-        """A table of texts: the win share, its interval and the mean margin of each against each."""
+        """A table of texts: the win share of each against each, ± half of its 95% interval."""
         found = {(pairing.player, pairing.against): pairing for pairing in self.pairings}
         names = [standing.player for standing in self.standings]
-        rows = [("", *(f"against {name}" for name in names))]
+        rows: list[tuple[str, ...]] = [("against", *names)]
         for name in names:
             cells = [found.get((name, against)) for against in names]
             rows.append((name, *("" if cell is None else _cell(cell) for cell in cells)))
         return rows
+
+    def to_rating_rows(self) -> list[tuple[str, ...]]:
+        """A table of texts: a row a player, best first; no row at all without ratings."""
+        rows = [(each.player, f"{each.elo:+.0f}", _elos(each.interval)) for each in self.ratings()]
+        return [("rating", "Elo", "95%"), *rows] if rows else []
 
 
 class Count:
@@ -99,7 +113,7 @@ class Count:
             pairing.count(games)
         self._forfeits.extend(played.forfeit for played in games if played.forfeit is not None)
 
-    def result(self) -> ArenaResult:
+    def result(self, sprt: Sprt | None = None) -> ArenaResult:
         """All that was added so far."""
         plan = self._plan
         return ArenaResult(
@@ -111,6 +125,7 @@ class Count:
             standings=tuple(self._standings),
             pairings=tuple(self._pairings),
             forfeits=tuple(self._forfeits),
+            sprt=sprt,
         )
 
 
@@ -132,8 +147,8 @@ def _row(standing: Standing) -> tuple[str, ...]:
 
 
 def _cell(pairing: Pairing) -> str:
-    tally = pairing.tally
-    return f"{tally.share:.1%} ({_percents(tally.share_interval)}), {tally.mean:+.2f}"
+    low, high = pairing.tally.share_interval
+    return f"{pairing.tally.share:.1%} ±{(high - low) * 50:.1f}"
 
 
 def _percents(interval: Interval) -> str:
@@ -142,3 +157,7 @@ def _percents(interval: Interval) -> str:
 
 def _points(interval: Interval | None) -> str:
     return "" if interval is None else f"{interval[0]:+.2f} to {interval[1]:+.2f}"
+
+
+def _elos(interval: Interval | None) -> str:
+    return "" if interval is None else f"{interval[0]:+.0f} to {interval[1]:+.0f}"

@@ -1,19 +1,25 @@
 """The run of an arena, from its plan to its result.
 
 The law of this file: boards are counted in order, so the result follows from the plan and not
-from who was quicker.
+from who played them or who was quicker. A board's records are written before it is saved, and it
+is saved before anybody is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TextIO
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, TextIO
 
-from croupier.arena.board import entrants_of, play_board
 from croupier.arena.game import PlayedGame
 from croupier.arena.plan import plan_of
 from croupier.arena.result import ArenaResult, Count
-from croupier.arena.schedule import ArenaError, Roles
+from croupier.arena.saved import Saved, saved_in
+from croupier.arena.schedule import ArenaError, ArenaFailed, Roles
+from croupier.arena.spread import boards_by
+from croupier.arena.sprt import Sprt, deal_score
 from croupier_games.records import format_record
 
 
@@ -26,27 +32,119 @@ def run_arena(
     *,
     roles: Roles = "auction",
     round_robin: bool = False,
-    record: TextIO | None = None,
+    isolate: float | None = None,
+    sprt: tuple[float, float] | None = None,
+    workers: int | None = 1,
+    dask: str | None = None,
+    resume: Path | None = None,
+    record: TextIO | Path | None = None,
+    with_records: bool = True,
     on_game: Callable[[PlayedGame], object] | None = None,
 ) -> ArenaResult:
-    """Plays ``deals`` boards in this process and adds up what came of them.
+    """Plays ``deals`` boards and adds up what came of them.
 
-    ``players`` are levels or ``module:Class``. ``record`` gets one line a game, ``on_game``
-    every game once its board is over.
+    - ``players`` are levels or ``module:Class``.
+    - ``isolate``: each bot in its own process, with so many seconds a move.
+    - ``sprt``: two Elo differences of the first of two players; the arena stops as soon as it is
+      known which of them holds.
+    - ``workers``: how many processes play, this one alone by default; None: as many as there are
+      cores, where that is quicker. ``dask``: the address of a cluster's scheduler that plays instead.
+    - ``resume``: a file that the boards are kept in; those that it holds already are not played
+      again.
+    - ``record`` gets one line a game. ``on_game`` gets every game once its board is over; its
+      record is empty without ``with_records``, and where it was played in an earlier run.
 
-    Raises what ``plan_of`` raises, and ``ArenaError`` for no board to play, all before the
-    first card.
+    Raises what ``plan_of`` raises, and ``ArenaError`` for no board to play, a test that cannot be
+    or a file to resume from that does not fit, all before the first card; ``ArenaFailed`` for what
+    cannot be written or reached, also later.
     """
     if deals < 1:
         raise ArenaError(f"an arena plays one board or more, not {deals}")
-    plan = plan_of(game, players, seed, options, roles=roles, round_robin=round_robin)
-    entrants, count = entrants_of(plan), Count(plan)
-    for number in range(deals):
-        games = play_board(plan, entrants, number)
-        count.add(games)
-        for played in games:
-            if record is not None:
-                record.write(format_record(played.record) + "\n")
-            if on_game is not None:
-                on_game(played)
-    return count.result()
+    if workers is not None and workers < 1:
+        raise ArenaError(f"an arena takes one worker or more, not {workers}")
+    plan = plan_of(
+        game,
+        players,
+        seed,
+        options,
+        roles=roles,
+        round_robin=round_robin,
+        isolate=isolate,
+        with_records=with_records or record is not None,
+    )
+    test = None if sprt is None else _test(sprt, plan.names)
+    count = Count(plan)
+    with ExitStack() as stack:
+        saved = None if resume is None else stack.enter_context(saved_in(resume, plan, test))
+        before = 0 if saved is None else saved.boards
+        if before > deals:
+            raise ArenaError(f"{resume} holds {before} boards already, more than {deals}")
+        records = stack.enter_context(closing(_Records(record, saved)))
+        fresh = stack.enter_context(closing(boards_by(workers, dask)(plan, before, deals)))
+        for number, games in enumerate(chain(_played(saved), fresh)):
+            count.add(games)
+            if number >= before:
+                end = records.add(games)
+                if saved is not None:
+                    saved.add(number, games, end)
+            for played in games:
+                if on_game is not None:
+                    on_game(played)
+            if test is not None and test.add(deal_score(games, *plan.names)) is not None:
+                break
+    return count.result(test)
+
+
+def _test(elos: tuple[float, float], names: Sequence[str]) -> Sprt:
+    if len(names) != 2:
+        raise ArenaError(f"a sequential test is between two players, not {len(names)}")
+    return Sprt(*elos)
+
+
+def _played(saved: Saved | None) -> Iterator[list[PlayedGame]]:
+    return iter(()) if saved is None else saved.played()
+
+
+class _Records:
+    """Where records go: an open file, or one to be made with the first record, or nowhere."""
+
+    def __init__(self, place: TextIO | Path | None, saved: Saved | None) -> None:
+        self._path: Final = place if isinstance(place, Path) else None
+        self._file = None if isinstance(place, Path) else place
+        self._kept: Final = None if saved is None else saved.record_end
+        if self._path is not None and self._kept is not None:
+            self._check_kept(self._path, self._kept)
+
+    def add(self, games: Sequence[PlayedGame]) -> int | None:
+        """Writes a board's records; the length of the file at a path then, in bytes."""
+        if self._file is None and self._path is None:
+            return None
+        try:
+            file = self._file = self._file or self._opened()
+            file.writelines(format_record(played.record) + "\n" for played in games)
+            file.flush()
+            return None if self._path is None else file.tell()
+        except OSError as error:
+            raise ArenaFailed(f"{self._path} cannot be written: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Closes the file, if it was made here."""
+        if self._path is not None and self._file is not None:
+            self._file.close()
+
+    def _opened(self) -> TextIO:
+        assert self._path is not None
+        if self._kept is None:
+            return self._path.open("w", encoding="ascii")
+        file = self._path.open("r+", encoding="ascii")
+        file.truncate(self._kept)
+        file.seek(self._kept)
+        return file
+
+    def _check_kept(self, path: Path, kept: int) -> None:
+        try:
+            length = path.stat().st_size
+        except OSError as error:
+            raise ArenaError(f"{path} has the records of the boards so far, but {error.strerror}") from error
+        if length < kept:
+            raise ArenaError(f"{path} has lost records of boards that are not played again")

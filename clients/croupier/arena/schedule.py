@@ -33,7 +33,11 @@ Seating = tuple[int, ...]
 
 
 class ArenaError(ValueError):
-    """What an arena cannot be asked for, or cannot go on with."""
+    """What an arena cannot be asked for."""
+
+
+class ArenaFailed(ArenaError):
+    """Why an arena that was asked for rightly cannot begin or go on."""
 
 
 @dataclass(frozen=True, slots=True)
