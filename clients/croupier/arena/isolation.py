@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Final
 
 from croupier.arena.game import BotCrash, BotTimeout, NoText
+from croupier.arena.interrupts import held_back
 from croupier.bots import Bot, Plain
 
 _BEGIN_SECONDS: Final = 60.0
@@ -66,7 +67,7 @@ class IsolatedPlace:
         # A process by exec and not one of multiprocessing's: those may not be started from every
         # worker (Dask's are daemons), and would import the main module of whoever is the parent.
         ours, theirs = socket.socketpair()
-        with theirs:
+        with theirs, held_back():
             command = [sys.executable, "-m", "croupier.arena.isolated", str(theirs.fileno())]
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [*command, *self._asked_for],

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MOST_POINTS: Final = 500
 """Points of a line: more are not seen and make the page large."""
 _DASHES: Final = ("-", "--", "-.", ":")
+_NO_METADATA: Final[dict[Any, Any]] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 _SETTINGS: Final[dict[Any, Any]] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "croupier",
@@ -49,10 +50,13 @@ def plots_of(result: ArenaResult) -> Iterator[tuple[str, str]]:
 
 def _drawn(result: ArenaResult, draw: Any) -> str:
     rows = len(result.standings)
-    figure = Figure(figsize=(8, max(3.2, 0.6 * rows + 1.2)), layout="constrained")
-    draw(result, figure.subplots())
+    figure = Figure(figsize=(9, max(3.2, 0.6 * rows + 1.2)), layout="constrained")
+    axes = figure.subplots()
+    draw(result, axes)
+    if axes.get_legend_handles_labels()[0]:
+        figure.legend(loc="outside right upper", frameon=False)
     out = io.StringIO()
-    figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(out, format="svg", metadata=_NO_METADATA)
     return re.sub(r"^.*?(?=<svg)", "", out.getvalue(), flags=re.DOTALL)
 
 
@@ -66,7 +70,6 @@ def _score_by_deal(result: ArenaResult, axes: Axes) -> None:
     axes.axhline(0, color="0.7", linewidth=0.8, zorder=0)
     axes.set_xlabel("deals")
     axes.set_ylabel("points a game")
-    axes.legend(frameon=False)
 
 
 def _ratings(result: ArenaResult, axes: Axes) -> None:
@@ -89,9 +92,9 @@ def _time_per_move(result: ArenaResult, axes: Axes) -> None:
             shares = [(rank + 1) / len(times) for rank in ranks]
             axes.plot([times[rank] / 1e6 for rank in ranks], shares, dash, label=standing.player)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")  # the scale's own labels are formulas, which are switched off
     axes.set_xlabel("milliseconds")
     axes.set_ylabel("share of moves")
-    axes.legend(frameon=False)
 
 
 def _heat_map(result: ArenaResult, axes: Axes) -> None:
@@ -103,7 +106,7 @@ def _heat_map(result: ArenaResult, axes: Axes) -> None:
         for column, against in enumerate(names):
             share = shares.get((name, against))
             if share is not None:
-                colour = "white" if abs(share - 0.5) > 0.35 else "black"
+                colour = "white" if abs(share - 0.5) > 0.3 else "black"
                 axes.text(column + 0.5, row + 0.5, f"{share:.1%}", ha="center", va="center", color=colour)
     axes.set_xticks([place + 0.5 for place in range(len(names))], names)
     axes.set_yticks([place + 0.5 for place in range(len(names))], names)

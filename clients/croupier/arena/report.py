@@ -18,9 +18,9 @@ from croupier.arena.result import ArenaResult
 _SHOWN_FORFEITS: Final = 100
 _STYLE: Final = """
 :root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 64em; margin: 2em auto; padding: 0 1em; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; }
 table { border-collapse: collapse; margin: 1em 0; font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid #ccc; padding: .2em .8em .2em 0; text-align: left; }
+th, td { border-bottom: 1px solid #ccc; padding: .2em .8em .2em 0; text-align: left; white-space: nowrap; }
 figure { margin: 1.5em 0; } svg { max-width: 100%; height: auto; }
 pre { background: #f4f4f4; padding: .8em; overflow-x: auto; }
 .wide { overflow-x: auto; }

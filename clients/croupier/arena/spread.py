@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
 import sys
 import threading
 import time
@@ -22,6 +21,7 @@ from typing import Any, Final
 
 from croupier.arena.board import Crew, play_board
 from croupier.arena.game import PlayedGame
+from croupier.arena.interrupts import held_back
 from croupier.arena.plan import Plan
 from croupier.arena.schedule import ArenaFailed
 
@@ -33,6 +33,9 @@ _LARGEST_TASK: Final = 500
 _TASKS_A_WORKER: Final = 4
 """Tasks in the window for each worker."""
 _ALONE_SECONDS: Final = 0.3
+_WORKER_DIED: Final = (
+    "a worker process died, most likely of a bot; --isolate keeps each bot in its own process"
+)
 _CLUSTER_SECONDS: Final = 10
 _WORTH_WORKERS_SECONDS: Final = 2.0
 """Starting workers is worth it where this much is left to do after ``_ALONE_SECONDS`` of it."""
@@ -59,8 +62,7 @@ def boards_of_workers(plan: Plan, start: int, stop: int, workers: int) -> Boards
         try:
             yield from _spread(plan, start, stop, pool, workers)
         except BrokenExecutor as error:
-            why = "a worker process died, most likely of a bot; --isolate keeps each bot in its own process"
-            raise ArenaFailed(why) from error
+            raise ArenaFailed(_WORKER_DIED) from error
 
 
 def boards_of_all_cores(plan: Plan, start: int, stop: int) -> Boards:
@@ -96,8 +98,13 @@ def boards_of_cluster(plan: Plan, start: int, stop: int, address: str) -> Boards
         workers = sum(client.nthreads().values())
         if not workers:
             raise ArenaFailed(f"the Dask cluster at {address} has no workers")
-        with client.get_executor(pure=False) as pool:
+        pool = client.get_executor(pure=False)
+        try:
             yield from _spread(plan, start, stop, pool, workers)
+        except distributed.KilledWorker as error:
+            raise ArenaFailed(_WORKER_DIED) from error
+        finally:
+            pool.shutdown(wait=False)  # cancels what is left when the answer is there
 
 
 @dataclass(slots=True)
@@ -110,19 +117,17 @@ class _Task:
 def _spread(plan: Plan, start: int, stop: int, pool: Executor, workers: int) -> Boards:
     window: deque[_Task] = deque()
     size, number = 1, start
-    try:
-        while window or number < stop:
-            while number < stop and len(window) < workers * _TASKS_A_WORKER:
-                end = min(stop, number + size)
-                window.append(_Task(number, end, pool.submit(_play_boards, plan, number, end)))
-                number = end
-            task = window.popleft()
-            boards, seconds = task.future.result()
-            size = _size(seconds / (task.stop - task.start), -(-(stop - number) // workers))
-            yield from boards
-    finally:
-        for task in window:
-            task.future.cancel()
+    while window or number < stop:
+        while number < stop and len(window) < workers * _TASKS_A_WORKER:
+            end = min(stop, number + size)
+            with held_back():
+                future = pool.submit(_play_boards, plan, number, end)
+            window.append(_Task(number, end, future))
+            number = end
+        task = window.popleft()
+        boards, seconds = task.future.result()
+        size = _size(seconds / (task.stop - task.start), -(-(stop - number) // workers))
+        yield from boards
 
 
 def _size(seconds_a_board: float, share: int) -> int:
@@ -158,15 +163,14 @@ def _processes(workers: int) -> Iterator[Executor]:
     finally:
         if not done:
             # Whoever leaves early, by an interrupt or with the answer, does not wait for a thought.
-            pool.shutdown(wait=False, cancel_futures=True)
+            # The pool takes it for an accident and fails what is left to do, which nobody reads.
             for process in {*active_children()} - others:
                 process.terminate()
         pool.shutdown()
 
 
 def _begin_worker() -> None:
-    """An interrupt is the parent's to handle, and stdout the parent's to write to."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Stdout is the parent's to write to."""
     os.dup2(2, 1)
 
 

@@ -29,7 +29,7 @@ _UNSEEN: Final = 1e-3
 """What a score counts that was not seen yet; without it no first deal could be judged."""
 _SCORES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The scores of two games that a deal may have."""
-_HALVINGS: Final = 60
+_HALVINGS: Final = 40
 
 
 def share_of_elo(elo: float) -> float:
@@ -112,8 +112,11 @@ def _most_likely(shares: dict[float, float], mean: float) -> dict[float, float]:
     ``share * (score - mean) / (1 + x * (score - mean))`` falls in x and is 0 there.
     """
     low, high = -1 / (max(shares) - mean), 1 / (mean - min(shares))
+    terms = [(share * (score - mean), score - mean) for score, share in shares.items()]
     for _ in range(_HALVINGS):
         x = (low + high) / 2
-        excess = sum(p * (score - mean) / (1 + x * (score - mean)) for score, p in shares.items())
-        low, high = (x, high) if excess > 0 else (low, x)
-    return {score: p / (1 + x * (score - mean)) for score, p in shares.items()}
+        if sum(weighted / (1 + x * distance) for weighted, distance in terms) > 0:
+            low = x
+        else:
+            high = x
+    return {score: share / (1 + x * (score - mean)) for score, share in shares.items()}
