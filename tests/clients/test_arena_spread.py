@@ -210,7 +210,7 @@ def resumed(deals: int = 4, **more: Any) -> tuple[dict[str, Any], list[str]]:
         deals,
         more.pop("seed", "s"),
         resume=Path("kept.jsonl"),
-        on_game=lambda game: boards.append(game.board) if game.record else None,
+        on_game=lambda game: None if game.kept else boards.append(game.board),
         **more,
     )
     return without_times(result), boards

@@ -77,7 +77,8 @@ class PlayedGame:
     but the one who forfeited; nobody where the most points are shared or nobody bid. A forfeit
     costs its seat one point for each other seat and gives one to each of them. ``thinking`` is
     in nanoseconds, a tuple a seat; ``watchdog_cuts`` by seat how many thoughts a bot says that
-    its watchdog cut short. ``record`` is empty where nobody asked for it.
+    its watchdog cut short. ``record`` is empty where nobody asked for it; ``kept`` is True where
+    the game was played in an earlier run, and then ``record`` is empty too.
     """
 
     board: str
@@ -89,6 +90,7 @@ class PlayedGame:
     record: Plain
     thinking: tuple[tuple[int, ...], ...]
     watchdog_cuts: tuple[int, ...]
+    kept: bool = False
 
     def points(self, player: str) -> int:
         """The scores of all seats of a player."""
@@ -147,7 +149,10 @@ def board_seed(board: str) -> bytes:
 
 
 class Table:
-    """A game being played: its state, and the deals and moves that led there."""
+    """A game being played: its state, and the deals and moves that led there.
+
+    ``made`` holds the number of the deal, the seat and the move.
+    """
 
     def __init__(self, game: Game[Any, Any], options: Options, players: int, board: str) -> None:
         self.game: Final = game
@@ -156,7 +161,7 @@ class Table:
         self.board: Final = board
         self.seed: Final = board_seed(board)
         self.deals: list[Plain] = []
-        self.moves: list[Plain] = []
+        self.made: list[tuple[int, int, Any]] = []
         self.state: Any = game.load_deal(self._deal(None), players, options)
 
     def _deal(self, first: int | None) -> Plain:
@@ -184,13 +189,18 @@ class Table:
         """Makes the move. Raises ``GameError`` for what is no legal one, and changes nothing then."""
         move = self.game.parse_move(text)
         self.state = self.game.apply(self.state, seat, move)
-        self.moves.append(move_entry(len(self.deals) - 1, seat, self.game.format_move(move)))
+        self.made.append((len(self.deals) - 1, seat, move))
 
     def fork(self) -> Table:
         """The same game up to here, to go on in another way."""
         fork = copy.copy(self)
-        fork.deals, fork.moves = [*self.deals], [*self.moves]
+        fork.deals, fork.made = [*self.deals], [*self.made]
         return fork
+
+    @property
+    def moves(self) -> list[Plain]:
+        """The moves so far as a record's entries, which are made only now."""
+        return [move_entry(deal, seat, self.game.format_move(move)) for deal, seat, move in self.made]
 
 
 def play_game(game: Game[Any, Any], options: Options, seated: Sequence[Entrant], board: str) -> PlayedGame:
@@ -299,7 +309,7 @@ class _Play:
 
     def _forfeit(self, seat: int, reason: str, message: str, trace: str | None = None) -> Forfeit:
         table = self._table
-        return Forfeit(table.board, seat, self._seated[seat].name, len(table.moves), reason, message, trace)
+        return Forfeit(table.board, seat, self._seated[seat].name, len(table.made), reason, message, trace)
 
 
 def _no_text(kind: str) -> str:

@@ -39,7 +39,7 @@ def ratio_interval(parts: Sequence[int], wholes: Sequence[int]) -> Interval | No
 
     None where the deals cannot tell: when there are less than two that count, or all agree.
     """
-    counted = [(part, whole) for part, whole in zip(parts, wholes, strict=True) if whole]
+    counted = tuple((part, whole) for part, whole in zip(parts, wholes, strict=True) if whole)
     if len({part / whole for part, whole in counted}) < 2:
         return None
     return _bootstrapped(counted) if method() == "bootstrap" else _normal(counted)
@@ -56,7 +56,8 @@ def wilson(wins: float, games: float) -> Interval:
     return (max(0.0, (middle - half) / whole), min(1.0, (middle + half) / whole))
 
 
-def _bootstrapped(counted: Sequence[tuple[int, int]]) -> Interval:
+@lru_cache(256)  # a result's intervals are shown in several places
+def _bootstrapped(counted: tuple[tuple[int, int], ...]) -> Interval:
     """Efron's percentiles of resampled deals."""
     import numpy as np  # the extra `arena` has it; nothing else of the arena needs it
 

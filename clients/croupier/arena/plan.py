@@ -7,7 +7,7 @@ small plain data, so it travels to other processes; whoever has it plays the sam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from croupier.arena.schedule import ArenaError, Roles, Schedule, schedule_of, seats_of
@@ -35,7 +35,7 @@ class Plan:
     schedule: Schedule
     roles: Roles
     isolate: float | None = None
-    with_records: bool = field(default=True, compare=False)
+    with_records: bool = True
 
     def board(self, number: int) -> str:
         """The name of board ``number``, from 0."""

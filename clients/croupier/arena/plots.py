@@ -38,7 +38,7 @@ def plots_of(result: ArenaResult) -> Iterator[tuple[str, str]]:
     """Captions and SVG elements."""
     with mpl.rc_context(_SETTINGS):
         yield "Mean score over the deals so far.", _drawn(result, _score_by_deal)
-        if result.ratings():
+        if result.ratings:
             yield (
                 "Ratings in Elo; bars are 95% intervals.",
                 _drawn(result, _ratings),
@@ -73,7 +73,7 @@ def _score_by_deal(result: ArenaResult, axes: Axes) -> None:
 
 
 def _ratings(result: ArenaResult, axes: Axes) -> None:
-    ratings = result.ratings()[::-1]
+    ratings = result.ratings[::-1]
     for place, rating in enumerate(ratings):
         if rating.interval is not None:
             axes.plot(rating.interval, [place, place], "-", color="0.3", linewidth=1.5)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import permutations
 from typing import Final
 
@@ -35,7 +36,7 @@ _HEADINGS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ArenaResult:
     """Standings in the order in which the players were given, and forfeits as they came.
 
@@ -52,6 +53,7 @@ class ArenaResult:
     forfeits: tuple[Forfeit, ...]
     sprt: Sprt | None = None
 
+    @cached_property
     def ratings(self) -> list[Rating]:
         """The players' ratings, best first; none where the extra ``arena`` is missing."""
         return ratings_of([standing.player for standing in self.standings], self.pairings)
@@ -67,7 +69,7 @@ class ArenaResult:
             "intervals": method(),
             "players": [standing.as_plain() for standing in self.standings],
             "pairs": [pairing.as_plain() for pairing in self.pairings],
-            "ratings": [rating.as_plain() for rating in self.ratings()],
+            "ratings": [rating.as_plain() for rating in self.ratings],
             "sprt": None if self.sprt is None else self.sprt.as_plain(),
             "forfeits": [asdict(forfeit) for forfeit in self.forfeits],
         }
@@ -88,7 +90,7 @@ class ArenaResult:
 
     def to_rating_rows(self) -> list[tuple[str, ...]]:
         """A table of texts: a row a player, best first; no row at all without ratings."""
-        rows = [(each.player, f"{each.elo:+.0f}", _elos(each.interval)) for each in self.ratings()]
+        rows = [(each.player, f"{each.elo:+.0f}", _elos(each.interval)) for each in self.ratings]
         return [("rating", "Elo", "95%"), *rows] if rows else []
 
 

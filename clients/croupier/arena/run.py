@@ -7,14 +7,14 @@ is saved before anybody is told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 from croupier.arena.game import PlayedGame
-from croupier.arena.plan import plan_of
+from croupier.arena.plan import Plan, plan_of
 from croupier.arena.result import ArenaResult, Count
 from croupier.arena.saved import Saved, saved_in
 from croupier.arena.schedule import ArenaError, ArenaFailed, Roles
@@ -58,10 +58,7 @@ def run_arena(
     or a file to resume from that does not fit, all before the first card; ``ArenaFailed`` for what
     cannot be written or reached, also later.
     """
-    if deals < 1:
-        raise ArenaError(f"an arena plays one board or more, not {deals}")
-    if workers is not None and workers < 1:
-        raise ArenaError(f"an arena takes one worker or more, not {workers}")
+    _check(deals, workers)
     plan = plan_of(
         game,
         players,
@@ -73,26 +70,39 @@ def run_arena(
         with_records=with_records or record is not None,
     )
     test = None if sprt is None else _test(sprt, plan.names)
-    count = Count(plan)
     with ExitStack() as stack:
         saved = None if resume is None else stack.enter_context(saved_in(resume, plan, test))
         before = 0 if saved is None else saved.boards
         if before > deals:
             raise ArenaError(f"{resume} holds {before} boards already, more than {deals}")
-        records = stack.enter_context(closing(_Records(record, saved)))
-        fresh = stack.enter_context(closing(boards_by(workers, dask)(plan, before, deals)))
-        for number, games in enumerate(chain(_played(saved), fresh)):
-            count.add(games)
-            if number >= before:
-                end = records.add(games)
-                if saved is not None:
-                    saved.add(number, games, end)
+        keeper = stack.enter_context(closing(_Keeper(record, saved)))
+        played = stack.enter_context(closing(boards_by(workers, dask)(plan, before, deals)))
+        boards = chain(() if saved is None else saved.played(), keeper.keeping(played))
+        return _counted(plan, boards, test, on_game)
+
+
+def _counted(
+    plan: Plan,
+    boards: Iterable[list[PlayedGame]],
+    test: Sprt | None,
+    on_game: Callable[[PlayedGame], object] | None,
+) -> ArenaResult:
+    count = Count(plan)
+    for games in boards:
+        count.add(games)
+        if on_game is not None:
             for played in games:
-                if on_game is not None:
-                    on_game(played)
-            if test is not None and test.add(deal_score(games, *plan.names)) is not None:
-                break
+                on_game(played)
+        if test is not None and test.add(deal_score(games, *plan.names)) is not None:
+            break
     return count.result(test)
+
+
+def _check(deals: int, workers: int | None) -> None:
+    if deals < 1:
+        raise ArenaError(f"an arena plays one board or more, not {deals}")
+    if workers is not None and workers < 1:
+        raise ArenaError(f"an arena takes one worker or more, not {workers}")
 
 
 def _test(elos: tuple[float, float], names: Sequence[str]) -> Sprt:
@@ -101,21 +111,27 @@ def _test(elos: tuple[float, float], names: Sequence[str]) -> Sprt:
     return Sprt(*elos)
 
 
-def _played(saved: Saved | None) -> Iterator[list[PlayedGame]]:
-    return iter(()) if saved is None else saved.played()
-
-
-class _Records:
-    """Where records go: an open file, or one to be made with the first record, or nowhere."""
+class _Keeper:
+    """Writes what is played: its records into an open file or one to be made, and what is saved."""
 
     def __init__(self, place: TextIO | Path | None, saved: Saved | None) -> None:
         self._path: Final = place if isinstance(place, Path) else None
         self._file = None if isinstance(place, Path) else place
+        self._saved: Final = saved
         self._kept: Final = None if saved is None else saved.record_end
         if self._path is not None and self._kept is not None:
             self._check_kept(self._path, self._kept)
 
-    def add(self, games: Sequence[PlayedGame]) -> int | None:
+    def keeping(self, boards: Iterable[list[PlayedGame]]) -> Iterator[list[PlayedGame]]:
+        """The boards, each once it is kept."""
+        first = 0 if self._saved is None else self._saved.boards
+        for number, games in enumerate(boards, first):
+            end = self._add(games)
+            if self._saved is not None:
+                self._saved.add(number, games, end)
+            yield games
+
+    def _add(self, games: Sequence[PlayedGame]) -> int | None:
         """Writes a board's records; the length of the file at a path then, in bytes."""
         if self._file is None and self._path is None:
             return None

@@ -158,6 +158,7 @@ def _game_of(board: str, plain: Plain) -> PlayedGame:
         record={},
         thinking=tuple(tuple(times) for times in plain["thinking"]),
         watchdog_cuts=tuple(plain["watchdog_cuts"]),
+        kept=True,
     )
 
 

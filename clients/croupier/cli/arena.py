@@ -153,7 +153,11 @@ class _Shown:
         if self._json:
             emit(_plain(played))
         self._boards.add(played.board)
-        if self._progress is not None and self._task is not None:
+        if self._progress is None or self._task is None:
+            return
+        if played.kept:  # and read in no time, which says nothing of how long the others take
+            self._progress.reset(self._task, completed=len(self._boards))
+        else:
             self._progress.update(self._task, completed=len(self._boards))
 
 
