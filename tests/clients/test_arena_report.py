@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from croupier.arena import ArenaResult, Pairing, PlayedGame, run_arena
+from croupier.arena.intervals import method
 from croupier.arena.plan import plan_of
 from croupier.arena.ratings import ratings_of
 from croupier.arena.report import to_html
@@ -101,6 +102,24 @@ def test_the_fit_is_transitive() -> None:
 
 def test_one_player_has_no_rating() -> None:
     assert ratings_of("A", []) == []
+
+
+def test_without_the_extra_there_are_other_intervals_and_no_ratings(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for package in ("choix", "matplotlib", "numpy"):
+        monkeypatch.setitem(sys.modules, package, None)
+    method.cache_clear()
+    try:
+        assert main(["arena", "hidden_unders", "easy", "random", "--deals", "5", "--seed", "x"]) == 0
+        result = result_of("AB", ((1, -1), (-1, 1)), ((1, -1), (1, -1)))
+        plain = result.as_plain()
+    finally:
+        method.cache_clear()
+    assert "Elo" not in capsys.readouterr().out
+    assert (plain["intervals"], plain["ratings"]) == ("normal", [])
+    low, high = plain["players"][0]["win_share_interval"]
+    assert low < 0.75 < high
 
 
 # --- The page ----------------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ import pytest
 
 from clients.cli_processes import COMMAND, Terminal, run
 from croupier.arena import ArenaError, ArenaFailed, ArenaResult, run_arena
+from croupier.arena.plan import Plan
+from croupier.arena.spread import boards_here
 from croupier.cli import main
 from croupier_games.records import parse_record, verify
 
@@ -79,6 +81,25 @@ def test_workers_find_the_same() -> None:
     alone, records = arena()
     assert (alone, records) == arena(workers=2)
     assert {verify(parse_record(line)).result for line in records.splitlines()} == {"finished"}
+
+
+def test_workers_come_in_when_it_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[tuple[int, int]] = []
+
+    def begun(plan: Plan, start: int, stop: int, workers: int) -> Any:
+        started.append((start, stop))
+        return boards_here(plan, start, stop)
+
+    monkeypatch.setattr("croupier.arena.spread.boards_of_workers", begun)
+    monkeypatch.setattr("croupier.arena.spread._cores", lambda: 2)
+    monkeypatch.setattr("croupier.arena.spread._ALONE_SECONDS", 0)
+    monkeypatch.setattr("croupier.arena.spread._WORTH_WORKERS_SECONDS", float("inf"))
+    alone = arena()
+    assert arena(workers=None) == alone
+    assert started == []
+    monkeypatch.setattr("croupier.arena.spread._WORTH_WORKERS_SECONDS", 0)
+    assert arena(workers=None) == alone
+    assert started == [(1, 12)]
 
 
 def test_workers_stop_at_the_same_answer() -> None:

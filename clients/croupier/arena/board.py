@@ -6,6 +6,7 @@ from who plays it, where, or what was played before.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from croupier.arena.game import Entrant, PlayedGame, Table, play_on
@@ -21,7 +22,10 @@ _HIGHEST_BID: Final = "bid 3"
 
 
 class Crew:
-    """The bots of a plan's players, in this process or each in its own; ``close`` ends those."""
+    """The bots of a plan's players, in this process or each in its own; ``close`` ends those.
+
+    Raises ``UnknownBot``.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self.plan: Final = plan
@@ -29,14 +33,17 @@ class Crew:
         isolated = plan.isolate is not None
         self._makers: Final = [] if isolated else [bot_maker(plan.game, each) for each in plan.players]
 
-    def entrant(self, player: int, seat: int) -> Entrant:
-        """What makes the bot of a player for a seat. Raises ``UnknownBot``."""
+    def seated(self, players: Sequence[int]) -> list[Entrant]:
+        """What makes the bot of each seat; the second bot of a player has a process of its own."""
+        return [self._entrant(player, players[:seat].count(player)) for seat, player in enumerate(players)]
+
+    def _entrant(self, player: int, copy: int) -> Entrant:
         plan = self.plan
         if plan.isolate is None:
             return Entrant(plan.names[player], self._makers[player])
-        if (player, seat) not in self._places:
-            self._places[player, seat] = IsolatedPlace(plan.game, plan.players[player], plan.isolate)
-        return Entrant(plan.names[player], self._places[player, seat].new_bot)
+        if (player, copy) not in self._places:
+            self._places[player, copy] = IsolatedPlace(plan.game, plan.players[player], plan.isolate)
+        return Entrant(plan.names[player], self._places[player, copy].new_bot)
 
     def close(self) -> None:
         """Ends the bots' processes."""
@@ -55,10 +62,8 @@ def play_board(crew: Crew, number: int) -> list[PlayedGame]:
         table_options = {"bids": schedule.caller}
     games = []
     for places in schedule.seatings:
-        seats = range(schedule.seats)
-        seated = [crew.entrant(places[(seat - first) % schedule.seats], seat) for seat in seats]
-        played = play_on(opening.fork(), seated, table_options, with_record=plan.with_records)
-        games.append(played)
+        seated = crew.seated([places[(seat - first) % schedule.seats] for seat in range(schedule.seats)])
+        games.append(play_on(opening.fork(), seated, table_options, with_record=plan.with_records))
     return games
 
 

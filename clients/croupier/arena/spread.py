@@ -67,13 +67,13 @@ def boards_of_workers(plan: Plan, start: int, stop: int, workers: int) -> Boards
 
 def boards_of_all_cores(plan: Plan, start: int, stop: int) -> Boards:
     """Plays them in as many workers as there are cores to use, or here while it is not worth it."""
-    cores, began, number = len(os.sched_getaffinity(0)), time.monotonic(), start
+    cores, began, number = _cores(), time.monotonic(), start
     here = boards_here(plan, start, stop)
     try:
         while number < stop:
             spent = time.monotonic() - began
             left = spent / max(1, number - start) * (stop - number)
-            if cores > 1 and spent > _ALONE_SECONDS and left > _WORTH_WORKERS_SECONDS:
+            if cores > 1 and spent > _ALONE_SECONDS and number > start and left > _WORTH_WORKERS_SECONDS:
                 break
             yield next(here)
             number += 1
@@ -81,6 +81,10 @@ def boards_of_all_cores(plan: Plan, start: int, stop: int) -> Boards:
         here.close()
     if number < stop:
         yield from boards_of_workers(plan, number, stop, cores)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def boards_of_cluster(plan: Plan, start: int, stop: int, address: str) -> Boards:
