@@ -122,18 +122,21 @@ def test_isolated_bots_of_workers_only_lose_their_games() -> None:
     assert [forfeit.message for forfeit in result.forfeits] == ["its process ended with exit code 1"] * 4
 
 
-def test_an_interrupt_ends_the_workers_too() -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_the_workers_end_with_their_arena(number: int, code: int) -> None:
     os.mkfifo("fifo")
     command = [*COMMAND, "arena", "hidden_unders", "spread_shelf:Waiting", "easy", "--workers", "2"]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-    )
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, start_new_session=True)
     with process, Path("fifo").open() as fifo:
         assert fifo.readline() == "here\n"
-        os.killpg(process.pid, signal.SIGINT)
+        if number == signal.SIGINT:  # which a terminal sends to all of them
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
         # The workers have stderr too: it has no end before they have.
         _, written = process.communicate(timeout=60)
-        assert process.returncode == 130
+        assert process.returncode == code
         assert b"Traceback" not in written
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
 from typing import Any, Final
 
 from croupier.arena.board import Crew, play_board
@@ -174,8 +174,16 @@ def _processes(workers: int) -> Iterator[Executor]:
 
 
 def _begin_worker() -> None:
-    """Stdout is the parent's to write to."""
+    """Stdout is the parent's to write to; and a worker ends with its parent, even with one that is killed."""
     os.dup2(2, 1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 Play = Callable[[Plan, int, int], Boards]
