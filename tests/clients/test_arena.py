@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import sys
-from itertools import takewhile
+from itertools import permutations, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +44,9 @@ def test_every_record_verifies_from_its_seed(game: str, players: list[str]) -> N
 
 def test_a_board_is_named_and_seeded_by_the_arenas_seed() -> None:
     _, games = arena("hidden_unders", ["easy", "random"], 2, seed="äb c")
-    assert [game.record["board"] for game in games] == ["arena/äb c/0", "arena/äb c/1"]
+    assert [game.record["board"] for game in games] == ["arena/äb c/0"] * 2 + ["arena/äb c/1"] * 2
     digest = hashlib.sha256("croupier/arena/v1\0arena/äb c/1".encode()).hexdigest()
-    assert games[1].record["server_seed"] == digest
+    assert games[-1].record["server_seed"] == digest
 
 
 @pytest.mark.parametrize(("game", "players"), PLAYERS)
@@ -58,18 +58,17 @@ def test_the_same_seed_gives_the_same_records(game: str, players: list[str]) -> 
     assert first != other
 
 
-def test_every_player_sits_in_every_seat() -> None:
-    _, games = arena("basic_rummy", ["random", "easy", "easy"], 3)
-    assert [game.names for game in games] == [
-        ("random", "easy", "easy#2"),
-        ("easy#2", "random", "easy"),
-        ("easy", "easy#2", "random"),
-    ]
-    assert games[1].record["names"] == ["easy#2", "random", "easy"]
+def test_every_board_is_played_in_every_seating() -> None:
+    _, games = arena("basic_rummy", ["random", "easy", "easy"], 2)
+    for board in (games[:6], games[6:]):
+        assert len({game.board for game in board}) == 1
+        assert all(game.record["deals"][0] == board[0].record["deals"][0] for game in board)
+        assert {game.names for game in board} == {*permutations(("random", "easy", "easy#2"))}
+    assert games[1].record["names"] == list(games[1].names)
 
 
 def test_repeated_players_are_numbered_and_play_apart() -> None:
-    result, games = arena("hidden_unders", ["random", "random", "random"], 6)
+    result, games = arena("hidden_unders", ["random", "random", "random"], 1)
     assert [standing.player for standing in result.standings] == ["random", "random#2", "random#3"]
     assert sum(standing.wins for standing in result.standings) == len(games)
 
@@ -114,6 +113,35 @@ def test_a_board_that_nobody_bids_on_is_void_for_both_sides() -> None:
     assert [verify(game.record).result for game in void] == ["void"] * len(void)
     assert [standing.undecided for standing in result.standings] == [len(void)] * 2
     assert len({game.record["board"] for game in void}) * 2 == len(void)
+
+
+def test_with_fixed_roles_the_first_bidder_is_landlord_and_each_side_in_turn() -> None:
+    lines = io.StringIO()
+    _, games = arena("doudizhu", ["easy", "random"], 6, roles="fixed", record=lines)
+    for one, other in zip(games[::2], games[1::2], strict=True):
+        landlord = one.record["deals"][0]["first"]
+        for game, alone in ((one, "easy"), (other, "random")):
+            assert game.record["facts"]["landlord"] == landlord
+            assert game.record["moves"][0] == {"d": 0, "s": landlord, "m": "bid 3"}
+            assert game.names.count(alone) == 1
+            assert game.names[landlord] == alone
+            assert game.record["table_options"] == {"bids": "forced"}
+    assert [verify(parse_record(line)).result for line in lines.getvalue().splitlines()] == ["finished"] * 12
+
+
+def test_with_fixed_roles_three_players_are_landlord_equally_often() -> None:
+    _, games = arena("doudizhu", ["easy", "random", "random"], 2, roles="fixed")
+    landlords = [game.names[game.record["facts"]["landlord"]] for game in games]
+    assert sorted(landlords) == ["easy"] * 4 + ["random"] * 4 + ["random#2"] * 4
+
+
+def test_in_a_round_robin_every_two_meet() -> None:
+    for game, seats in (("hidden_unders", 2), ("doudizhu", 3)):
+        result, games = arena(game, ["easy", "random", "random"], 2, round_robin=True)
+        assert len(games) == 2 * 3 * 2
+        assert {(len(played.names), len({*played.names})) for played in games} == {(seats, 2)}
+        assert [standing.games for standing in result.standings] == [8, 8, 8]
+        assert [sum(pairing.tally.games) for pairing in result.pairings] == [4] * 6
 
 
 # --- Bots that misbehave -----------------------------------------------------------------------------
@@ -176,10 +204,10 @@ def test_a_bot_that_misbehaves_forfeits_and_the_arena_goes_on(bot: str, reason: 
     result, games = arena("basic_rummy", ["easy", player], 3)
     assert [(f.reason, f.player, f.message[: len(message)]) for f in result.forfeits] == [
         (reason, player, message)
-    ] * 3
+    ] * 6
     easy, other = result.standings
-    assert (easy.wins, other.wins) == (3, 0)
-    assert other.crashes + other.illegal_moves == other.games == len(games) == 3
+    assert (easy.wins, other.wins) == (6, 0)
+    assert other.crashes + other.illegal_moves == other.games == len(games) == 6
     assert all(verify(game.record).result == "forfeit" for game in games)
 
 
@@ -189,8 +217,8 @@ def test_a_crash_keeps_its_traceback() -> None:
 
 
 def test_a_forfeit_says_where_it_happened() -> None:
-    result, (game,) = arena("hidden_unders", ["easy", "test_arena_shelf:NoMove"], 1)
-    (forfeit,) = result.forfeits
+    result, (game, _) = arena("hidden_unders", ["easy", "test_arena_shelf:NoMove"], 1)
+    forfeit, _ = result.forfeits
     assert (forfeit.board, forfeit.move) == ("arena/test/0", len(game.record["moves"]))
     assert game.names[forfeit.seat] == forfeit.player
     assert sorted(game.scores) == [-1, 1]
@@ -231,6 +259,7 @@ def test_a_stateless_bot_class_plays_every_game() -> None:
         (InvalidOptions, "basic_rummy", ["easy"] * 2, 1, "s", {"points": 7}),
         (ArenaError, "doudizhu", ["easy"] * 2, 1, "s", {"deals": 2}),
         (ArenaError, "basic_rummy", ["easy"] * 2, 0, "s", {}),
+        (InvalidOptions, "doudizhu", ["easy"] * 12, 1, "s", {}),
         (ArenaError, "basic_rummy", ["easy"] * 2, 1, "s\0", {}),
         (ArenaError, "basic_rummy", ["easy"] * 2, 1, "\ud800", {}),
     ],
@@ -242,6 +271,22 @@ def test_what_cannot_be_played_is_refused_at_once(
         run_arena(game, players, deals, seed, options, on_game=lambda played: pytest.fail(str(played.names)))
 
 
+@pytest.mark.parametrize(
+    ("game", "players", "more", "why"),
+    [
+        ("basic_rummy", 2, {"roles": "fixed"}, "basic_rummy has no roles to fix"),
+        ("doudizhu", 3, {"roles": "fixed", "options": {"deals": 2}}, "single deals"),
+        ("doudizhu", 3, {"round_robin": True, "options": {"deals": 2}}, "single deals"),
+        ("doudizhu", 1, {"round_robin": True}, "two players or more"),
+    ],
+)
+def test_a_schedule_that_cannot_be_is_refused(
+    game: str, players: int, more: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(ArenaError, match=why):
+        arena(game, ["easy"] * players, 1, **more)
+
+
 # --- What comes out ----------------------------------------------------------------------------------
 
 
@@ -249,9 +294,9 @@ def test_a_result_is_plain_data_and_a_table() -> None:
     result, _ = arena("hidden_unders", ["easy", "test_arena_shelf:Crashing"], 2)
     plain = json.loads(json.dumps(result.as_plain()))
     assert [player["win_share"] for player in plain["players"]] == [1.0, 0.0]
-    assert [forfeit["reason"] for forfeit in plain["forfeits"]] == ["CRASH", "CRASH"]
+    assert [forfeit["reason"] for forfeit in plain["forfeits"]] == ["CRASH"] * 4
     rows = result.to_rows()
-    assert [row[:3] for row in rows[1:]] == [("easy", "2", "2"), ("test_arena_shelf:Crashing", "2", "0")]
+    assert [row[:3] for row in rows[1:]] == [("easy", "4", "4"), ("test_arena_shelf:Crashing", "4", "0")]
     assert len({len(row) for row in rows}) == 1
 
 
@@ -259,15 +304,6 @@ def test_times_are_percentiles_by_nearest_rank() -> None:
     standing = Standing("easy", thinking=[ms * 1_000_000 for ms in range(200, 0, -1)])
     assert [standing.ms_per_move(percent) for percent in (50, 99, 100)] == [100, 198, 200]
     assert Standing("easy").ms_per_move(50) == 0
-
-
-@pytest.mark.parametrize(
-    ("games", "undecided", "wins", "low", "high"),
-    [(100, 0, 50, 0.4038, 0.5962), (120, 20, 50, 0.4038, 0.5962), (10, 0, 10, 0.7225, 1), (3, 3, 0, 0, 1)],
-)
-def test_a_share_has_its_interval(games: int, undecided: int, wins: int, low: float, high: float) -> None:
-    standing = Standing("easy", games=games, undecided=undecided, wins=wins)
-    assert standing.win_share_interval == pytest.approx((low, high), abs=1e-4)
 
 
 def test_move_texts_are_the_legal_moves_however_they_are_read() -> None:

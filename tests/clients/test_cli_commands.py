@@ -14,7 +14,7 @@ import pytest
 from clients.cli_processes import Terminal
 from croupier.cli import main
 from croupier.cli.app import run
-from croupier.cli.arena import in_columns
+from croupier.cli.arena_tables import in_columns
 from croupier.cli.game_options import game_called
 from croupier.cli.look.pen import cells
 from croupier.cli.output import Misused
@@ -82,6 +82,8 @@ def test_without_a_command_all_are_listed(capsys: Capture) -> None:
         (["arena", "rummy", "easy", "nobody:Here"], "cannot import nobody"),
         (["arena", "rummy", "easy"], "Basic Rummy takes 2 to 4 players, not 1"),
         (["arena", "rummy", "easy", "easy", "--deals", "0"], "--deals"),
+        (["arena", "doudizhu", "easy", "easy", "--roles", "free"], "--roles is one of auction, fixed"),
+        (["arena", "rummy", "easy", "easy", "--roles", "fixed"], "basic_rummy has no roles to fix"),
         (["bot", "rummy", "genius"], "no level 'genius'"),
         (["serve", "--tls-cert", "x.pem"], "--tls-cert and --tls-key go together"),
         (["serve", "--log-level", "loud"], "--log-level is one of"),
@@ -308,9 +310,9 @@ def test_arena_reports_and_keeps_records_that_hold(tmp_path: Path, capsys: Captu
     command = ["arena", "rummy", "easy", "random", "--deals", "3", "--seed", "x", "--record", str(file)]
     assert main(command) == 0
     out = capsys.readouterr().out
-    assert out.startswith("basic_rummy, seed x: 3 boards, 3 games\n")
+    assert out.startswith("basic_rummy, seed x: 3 boards, 6 games\n")
     assert main(["verify", str(file)]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert len(capsys.readouterr().out.splitlines()) == 6
 
 
 def test_arena_for_programs_says_every_game_and_the_result(capsys: Capture) -> None:

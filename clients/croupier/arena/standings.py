@@ -1,32 +1,19 @@
-"""What came of an arena, player by player.
+"""What came of an arena, player by player and pair by pair.
 
-The law of this file: a figure is computed from counts when it is asked for; shares come with
-their 95% interval.
+The law of this file: a figure is computed from counts when it is asked for; shares and means come
+with their 95% interval over deals.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Final
+from array import array
+from collections.abc import MutableSequence, Sequence
+from dataclasses import dataclass, field
 
-from croupier.arena.game import ILLEGAL_MOVE, Forfeit, PlayedGame
+from croupier.arena.game import CRASH, ILLEGAL_MOVE, TIMEOUT, PlayedGame
+from croupier.arena.intervals import Interval
+from croupier.arena.tally import Tally
 from croupier.bots import Plain
-
-_Z: Final = 1.96
-"""Standard deviations on each side of a 95% interval."""
-
-_HEADINGS: Final = (
-    "player",
-    "games",
-    "wins",
-    "win share",
-    "95%",
-    "mean score",
-    "illegal",
-    "crashes",
-    "p50 ms",
-    "p99 ms",
-)
 
 
 @dataclass(slots=True)
@@ -34,55 +21,75 @@ class Standing:
     """What one player has done so far.
 
     ``undecided`` games have no winner. ``score`` is summed over games and the player's seats;
-    ``thinking`` is in nanoseconds, one for each move.
+    ``thinking`` is in nanoseconds, one for each move. ``watchdog_cuts`` are thoughts that its
+    bots say were cut short: where there are any, the same seed may play another game.
     """
 
     player: str
-    games: int = 0
-    wins: int = 0
-    undecided: int = 0
-    score: int = 0
+    tally: Tally = field(default_factory=Tally)
     illegal_moves: int = 0
     crashes: int = 0
-    thinking: list[int] = field(default_factory=list)
+    timeouts: int = 0
+    watchdog_cuts: int = 0
+    thinking: MutableSequence[int] = field(default_factory=lambda: array("q"))
 
-    def count(self, played: PlayedGame) -> None:
-        """Adds one game that the player was in."""
-        self.games += 1
-        self.wins += self.player in played.winners
-        self.undecided += not played.winners
+    def count(self, games: Sequence[PlayedGame]) -> None:
+        """Adds the games of one board."""
+        mine = [played for played in games if self.player in played.names]
+        self.tally.add(
+            games=len(mine),
+            decided=sum(1 for played in mine if played.winners),
+            wins=sum(1 for played in mine if self.player in played.winners),
+            points=sum(played.points(self.player) for played in mine),
+        )
+        for played in mine:
+            self._count_conduct(played)
+
+    def _count_conduct(self, played: PlayedGame) -> None:
         for seat, name in enumerate(played.names):
             if name == self.player:
-                self.score += played.scores[seat]
-                self.thinking += played.thinking[seat]
-        forfeit = played.forfeit
-        if forfeit is not None and forfeit.player == self.player:
-            illegal = forfeit.reason == ILLEGAL_MOVE
-            self.illegal_moves += illegal
-            self.crashes += not illegal
+                self.thinking.extend(played.thinking[seat])
+                self.watchdog_cuts += played.watchdog_cuts[seat]
+        if played.forfeit is not None and played.forfeit.player == self.player:
+            reason = played.forfeit.reason
+            self.illegal_moves += reason == ILLEGAL_MOVE
+            self.crashes += reason == CRASH
+            self.timeouts += reason == TIMEOUT
+
+    @property
+    def games(self) -> int:
+        """Games that the player was in."""
+        return sum(self.tally.games)
+
+    @property
+    def wins(self) -> int:
+        """Games that the player won, alone or with a partner."""
+        return sum(self.tally.wins)
+
+    @property
+    def undecided(self) -> int:
+        """Games that nobody won."""
+        return self.games - sum(self.tally.decided)
+
+    @property
+    def score(self) -> int:
+        """Points of all games and seats."""
+        return sum(self.tally.points)
 
     @property
     def win_share(self) -> float:
         """Wins among the games that somebody won, 0 to 1; 0 when there are none."""
-        decided = self.games - self.undecided
-        return self.wins / decided if decided else 0.0
+        return self.tally.share
 
     @property
-    def win_share_interval(self) -> tuple[float, float]:
-        """The 95% interval of ``win_share`` (Wilson's), the games taken as independent."""
-        decided = self.games - self.undecided
-        if not decided:
-            return (0.0, 1.0)
-        share, squared = self.win_share, _Z * _Z
-        middle = share + squared / (2 * decided)
-        half = _Z * (share * (1 - share) / decided + squared / (4 * decided * decided)) ** 0.5
-        whole = 1 + squared / decided
-        return (max(0.0, (middle - half) / whole), min(1.0, (middle + half) / whole))
+    def win_share_interval(self) -> Interval:
+        """The 95% interval of ``win_share`` over deals."""
+        return self.tally.share_interval
 
     @property
     def mean_score(self) -> float:
         """Points a game."""
-        return self.score / self.games if self.games else 0.0
+        return self.tally.mean
 
     def ms_per_move(self, percent: int) -> float:
         """Milliseconds that ``percent`` (1 to 100) of the moves took at most; 0 without moves."""
@@ -91,61 +98,63 @@ class Standing:
 
     def as_plain(self) -> Plain:
         """The figures as plain data, rounded."""
-        low, high = self.win_share_interval
         return {
             "player": self.player,
             "games": self.games,
             "wins": self.wins,
             "undecided": self.undecided,
             "win_share": round(self.win_share, 4),
-            "win_share_interval": [round(low, 4), round(high, 4)],
+            "win_share_interval": rounded(self.win_share_interval),
             "mean_score": round(self.mean_score, 4),
+            "mean_score_interval": rounded(self.tally.mean_interval),
             "illegal_moves": self.illegal_moves,
             "crashes": self.crashes,
+            "timeouts": self.timeouts,
+            "watchdog_cuts": self.watchdog_cuts,
             "moves": len(self.thinking),
             "ms_per_move_p50": round(self.ms_per_move(50), 4),
             "ms_per_move_p99": round(self.ms_per_move(99), 4),
         }
 
-    def to_row(self) -> tuple[str, ...]:
-        """The figures as texts, one for each heading of ``ArenaResult.to_rows``."""
-        low, high = self.win_share_interval
-        return (
-            self.player,
-            str(self.games),
-            str(self.wins),
-            f"{self.win_share:.1%}",
-            f"{low:.1%} to {high:.1%}",
-            f"{self.mean_score:+.2f}",
-            str(self.illegal_moves),
-            str(self.crashes),
-            f"{self.ms_per_move(50):.3f}",
-            f"{self.ms_per_move(99):.3f}",
+
+@dataclass(slots=True)
+class Pairing:
+    """What one player has done against another.
+
+    ``tally.decided`` counts the games in which one of the two did better, ``tally.points`` the
+    player's points less the other's.
+    """
+
+    player: str
+    against: str
+    tally: Tally = field(default_factory=Tally)
+
+    def count(self, games: Sequence[PlayedGame]) -> None:
+        """Adds the games of one board."""
+        shared = [played for played in games if {self.player, self.against} <= {*played.names}]
+        better = [played.better(self.player, self.against) for played in shared]
+        self.tally.add(
+            games=len(shared),
+            decided=sum(1 for each in better if each),
+            wins=sum(1 for each in better if each > 0),
+            points=sum(played.points(self.player) - played.points(self.against) for played in shared),
         )
 
-
-@dataclass(frozen=True, slots=True)
-class ArenaResult:
-    """Standings in the order in which the players were given, and forfeits as they came."""
-
-    game: str
-    seed: str
-    boards: int
-    games: int
-    standings: tuple[Standing, ...]
-    forfeits: tuple[Forfeit, ...]
-
     def as_plain(self) -> Plain:
-        """All of it as plain data."""
+        """The figures as plain data, rounded."""
         return {
-            "game": self.game,
-            "seed": self.seed,
-            "boards": self.boards,
-            "games": self.games,
-            "players": [standing.as_plain() for standing in self.standings],
-            "forfeits": [asdict(forfeit) for forfeit in self.forfeits],
+            "player": self.player,
+            "against": self.against,
+            "games": sum(self.tally.games),
+            "decided": sum(self.tally.decided),
+            "wins": sum(self.tally.wins),
+            "win_share": round(self.tally.share, 4),
+            "win_share_interval": rounded(self.tally.share_interval),
+            "mean_margin": round(self.tally.mean, 4),
+            "mean_margin_interval": rounded(self.tally.mean_interval),
         }
 
-    def to_rows(self) -> list[tuple[str, ...]]:
-        """A table of texts: the headings, then a row a player."""
-        return [_HEADINGS, *(standing.to_row() for standing in self.standings)]
+
+def rounded(interval: Interval | None) -> list[float] | None:
+    """The interval as a list of two."""
+    return None if interval is None else [round(interval[0], 4), round(interval[1], 4)]

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final
 
 from croupier.arena.game import Table
-from croupier.arena.run import board_name
+from croupier.arena.plan import board_name
 from croupier.bots import Bot, make_bot
 from croupier.cli.playing.sitting import Plain, Refused
 from croupier_games import dealing
