@@ -195,7 +195,8 @@ async def test_a_replica_that_drains_hands_its_idle_streams_over(
         left = sum(open_streams(other) for other in group.servers[1:])
         assert 0 < left < len(streams)
         ended = await so_many_done(handed_over, len(streams) - left)
-        assert set(ended) == {StatusCode.UNAVAILABLE}
+        # HAProxy may cut a Play stream, of which its client has not said the last, before the status.
+        assert set(ended) <= {StatusCode.UNAVAILABLE, StatusCode.CANCELLED}
 
 
 async def so_many_done(endings: Sequence[asyncio.Task[StatusCode]], count: int) -> list[StatusCode]:
