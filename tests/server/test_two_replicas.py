@@ -97,6 +97,19 @@ async def test_without_a_number_the_second_move_meets_the_rules(room: Room, othe
     assert [o.reason for o in outcomes if isinstance(o, Refusal)] == ["NOT_YOUR_TURN"]
 
 
+async def test_who_is_late_for_the_last_turn_is_told_so(room: Room, other: Replica) -> None:
+    name, chance = await room.deal_short("doudizhu"), random.Random(1)
+    table = await room.tables.get(name)
+    await other.tables.get(name)
+    while table.state.to_act is not None:
+        who, turn = holder(table, table.state.to_act), table.state.game_seq
+        await room.some_move(name, chance)
+    with refused("STALE_SEQ"):
+        await other.move(name, who, "pass", expected_seq=turn)
+    with refused("GAME_OVER"):
+        await other.move(name, who, "pass")
+
+
 async def test_one_request_sent_to_both_is_carried_out_once(room: Room, other: Replica) -> None:
     name = await room.deal("doudizhu")
     table = await room.tables.get(name)

@@ -162,13 +162,18 @@ class HAProxy(Balancer):
         return [program("haproxy", package="haproxy"), "-db", "-f", str(SHIPPED / "haproxy.cfg")]
 
     def in_use(self) -> set[str]:
-        """Those that it holds to be up."""
+        """Those that are up and passed the last health check: at first all are taken to be up."""
         with urlopen(f"http://{self._metrics}/metrics?scope=server") as answer:
             lines = answer.read().decode().splitlines()
+        holds = {("status", "UP"), ("check_status", "L7OK")}
         return {
             address
             for number, address in enumerate(self.replicas, 1)
-            if f'haproxy_server_status{{proxy="replicas",server="replica-{number}",state="UP"}} 1' in lines
+            if all(
+                f'haproxy_server_{what}{{proxy="replicas",server="replica-{number}",state="{state}"}} 1'
+                in lines
+                for what, state in holds
+            )
         }
 
 
