@@ -7,6 +7,8 @@ hidden after the deal, too.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from croupier_games.cards import HIDDEN
 from croupier_games.doudizhu.cardset import texts_of
 from croupier_games.doudizhu.combinations import KIND_NAMES, classify
@@ -88,13 +90,15 @@ def _seat_or_none(seat: int) -> int | None:
 
 
 def _seat_play(state: State, index: int) -> Plain:
-    bits = state.plays[index]
+    cards, combination = _played(state.plays[index])
+    return {"seat": seat_of_play(state, index), "cards": list(cards), "combination": combination}
+
+
+@lru_cache(maxsize=4096)
+def _played(bits: int) -> tuple[tuple[str, ...], str]:
+    """The texts of a play's cards and its kind: a view tells every play of the deal again."""
     combination = classify(bits)
-    return {
-        "seat": seat_of_play(state, index),
-        "cards": texts_of(bits),
-        "combination": KIND_NAMES[0] if combination is None else combination.name,
-    }
+    return tuple(texts_of(bits)), KIND_NAMES[0] if combination is None else combination.name
 
 
 def _to_beat(state: State) -> Plain | None:
