@@ -35,7 +35,7 @@ _READ_AGAIN = 300
 class Settings:
     """``addresses`` are given to players in turn; ``think`` is the mean wait before a move, in seconds.
 
-    ``brief``: short games.
+    ``brief``: short games; ``house``: the servers have house bots.
     """
 
     addresses: list[str]
@@ -44,6 +44,7 @@ class Settings:
     seed: int = 1
     think: float = 0.0
     brief: bool = False
+    house: bool = False
 
     def to_text(self) -> str:
         """As the process takes it."""
@@ -107,7 +108,8 @@ class Load:
                 return
 
     async def _table(self, plan: Plan) -> None:
-        seated = self._seated(plan)
+        house = plan.house and self._settings.house
+        seated = self._seated(plan)[: plan.players - house]
         table = await seated[0].client.create_table(
             plan.game, players=plan.players, options=plan.options, move_seconds=plan.move_seconds
         )
@@ -115,6 +117,8 @@ class Load:
         async with asyncio.TaskGroup() as group:
             if plan.watched:
                 group.create_task(self._look_on(plan, table.name))
+            if house:
+                await seated[0].client.invite_bot(table.name)
             for number, player in enumerate(seated):
                 if plan.invited:
                     await seated[0].client.invite(table.name, player.name, seat=number)
@@ -151,9 +155,9 @@ class Load:
         onlooker = self._onlookers[0]
         async with limit:
             seat = await player.client.resume(table, seat=number, after_seq=0)
-            await look_on(seat, self._log, f"{table} seat {number} again", lambda: None)
+            await look_on(seat, self._log, f"{table} seat {number} again", self._told)
             watch = await onlooker.client.watch(table, after_seq=0)
-            await look_on(watch, self._log, f"{table} onlooker again", lambda: None)
+            await look_on(watch, self._log, f"{table} onlooker again", self._told)
         self._log.put_away(table)
 
 

@@ -43,9 +43,8 @@ class LoadProcess:
             await self._more.wait_for(lambda: self.steps >= steps)
 
     async def all_play(self) -> None:
-        """Wait until so many tables as were asked for have begun."""
-        async with asyncio.timeout(PATIENCE):
-            await self._before_it_ends(self.playing.wait())
+        """Wait until so many tables as were asked for have begun. Raises ``AssertionError``."""
+        await self._come_to(self.playing)
 
     def begin_no_more(self) -> None:
         """From now on only the tables that have begun are played."""
@@ -55,13 +54,7 @@ class LoadProcess:
     async def finish(self) -> None:
         """Let all tables come to their end; raises ``AssertionError`` when they do not."""
         self.begin_no_more()
-        while not self._finished.is_set():
-            told = self.steps
-            try:
-                async with asyncio.timeout(PATIENCE):
-                    await self._before_it_ends(self._finished.wait())
-            except TimeoutError:
-                assert self.steps > told, f"nothing happens any more: {self.last_words()}"
+        await self._come_to(self._finished)
         await self.end()
         assert self._process.returncode == 0, self.last_words()
 
@@ -78,13 +71,25 @@ class LoadProcess:
             raise
         await asyncio.gather(self._listening, self._hearing)
 
+    async def _come_to(self, event: asyncio.Event) -> None:
+        while not event.is_set():
+            told = self.steps
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await self._before_it_ends(event.wait())
+            except TimeoutError:
+                assert self.steps > told, f"nothing happens any more: {self.last_words()}"
+
     async def _before_it_ends(self, event: Coroutine[Any, Any, Any]) -> None:
         waiting = asyncio.create_task(event)
-        await asyncio.wait({waiting, self._listening}, return_when=asyncio.FIRST_COMPLETED)
-        if not waiting.done():
+        try:
+            await asyncio.wait({waiting, self._listening}, return_when=asyncio.FIRST_COMPLETED)
+            if waiting.done():
+                return
+        finally:
             waiting.cancel()
-            await self._process.wait()
-            raise AssertionError(f"the load ended: {self.last_words()}")
+        await self._process.wait()
+        raise AssertionError(f"the load ended: {self.last_words()}")
 
     async def _listen(self) -> None:
         assert self._process.stdout is not None

@@ -66,7 +66,7 @@ async def run(
     """
     async with cluster(house_bots=house_bots, seed=seed, harm=harm) as harmed:
         driver = Driver(harmed, seed)
-        settings = Settings(harmed.addresses, str(folder), games, seed, think, brief)
+        settings = Settings(harmed.addresses, str(folder), games, seed, think, brief, house_bots > 0)
         async with load(settings) as playing:
             await playing.all_play()
             await trouble(driver, playing)

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from chaos.driver import Driver
+from chaos.load import RECORDS
 from chaos.process import LoadProcess
 from chaos.run import run
+from system.commands import command
 
 HARMS = ["kill", "freeze", "redis restart", "kill", "balancer restart", "cut", "drain", "cut", "kill"]
 GAMES = 24
@@ -29,3 +31,5 @@ async def test_replicas_that_are_killed_frozen_and_cut_off_break_no_promise(tmp_
     assert outcome.verdict.tables >= GAMES
     assert outcome.verdict.records == outcome.verdict.tables
     assert outcome.harms["connections harmed"] > 0
+    async with command("verify", str(tmp_path / RECORDS)) as verify:
+        assert (await verify.ended())[0] == 0

@@ -3,7 +3,7 @@
 The law of this file: everything is drawn from a seed. Some tables have a turn clock and players
 who let it run out; at some a player changes his mind and sends two moves for one turn over two
 connections, of which the server may take one; at some the seats are kept for players who learn
-of it from their inbox; some are watched.
+of it from their inbox; some are watched; where there are house bots, one plays at some.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Plan:
     wavers: float = 0.0
     invited: bool = False
     watched: bool = False
+    house: bool = False
 
 
 def plans(seed: int, *, brief: bool = False) -> Iterator[Plan]:
@@ -58,4 +59,5 @@ def plans(seed: int, *, brief: bool = False) -> Iterator[Plan]:
             wavers=0.1 if number % 2 else 0.0,
             invited=number % 4 == 1,
             watched=number % 4 == 2,
+            house=number % 6 == 3,
         )
