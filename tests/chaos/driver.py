@@ -39,8 +39,10 @@ class Driver:
         }
 
     async def harm(self, kind: str = "") -> str:
-        """Do one harm, drawn or of that kind; which it was."""
+        """Do one harm, drawn or of that kind; which it was. One replica is always left unfrozen."""
         kind = kind or self._rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+        if kind == "freeze" and len(self._frozen) + 1 == len(self._cluster.servers):
+            kind = "kill"
         await self._harms[kind]()
         self.done[kind] += 1
         return kind
@@ -59,8 +61,6 @@ class Driver:
         await self._one().restart()
 
     async def _freeze(self) -> None:
-        if len(self._frozen) > 1:
-            return
         server = self._one()
         server.freeze()
         self._frozen[server] = asyncio.create_task(self._thaw(server))
