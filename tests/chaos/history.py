@@ -15,6 +15,9 @@ promise that was broken and the fact that shows it. The promises:
   ``UNKNOWN``);
 - nobody is shown a card that the rules hide from that seat then (``SEEN``);
 - the table ends, and all who follow it are told to the end (``UNFINISHED``).
+
+The last three kinds are the verdict's, which has the rules at hand: the journal folds, the record
+holds, and there are no other tables (``UNREADABLE``, ``RECORD``, ``STRAY``).
 """
 
 from __future__ import annotations
@@ -147,6 +150,7 @@ class Kind(Enum):
     UNFINISHED = "not played or told to the end"
     UNREADABLE = "the journal does not fold"
     RECORD = "the record does not hold"
+    STRAY = "a table that nobody plays at"
 
 
 @dataclass(frozen=True, slots=True)

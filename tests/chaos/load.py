@@ -1,9 +1,8 @@
 """The load: a process in which players play table after table. ``python -m chaos.load SETTINGS``.
 
 The law of this file: so many tables are in play until a line of input says ``no more``; then those
-that have begun are played to their end, are read again, and it ends. What it says
-are JSON lines: ``playing``, ``steps`` and ``finished``. Its input ends with who started it, and it
-with that.
+that have begun are played to their end and read again, and it ends. What it says are JSON lines:
+``playing``, ``steps`` and ``finished``. Its input ends with who started it, and it with that.
 """
 
 from __future__ import annotations

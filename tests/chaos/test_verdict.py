@@ -21,7 +21,7 @@ from chaos.verdict import judge
 from chaos.workload import Plan
 from croupier.v1 import tables_pb2 as pb
 from croupier_games.records import format_record
-from croupier_server.journal import Stored
+from croupier_server.journal import Row, Stored
 from croupier_server.journal.sqlite import SqliteJournal
 from system.processes import server_process
 
@@ -37,8 +37,12 @@ class Game(NamedTuple):
 class Journal:
     """What a verdict asks of a journal."""
 
-    def __init__(self, stored: Sequence[Stored]) -> None:
+    def __init__(self, stored: Sequence[Stored], tables: Sequence[str]) -> None:
         self._stored = stored
+        self._tables = tables
+
+    async def page(self, *_: object) -> list[Row]:
+        return [Row(table, "doudizhu", "ENDED", 0, True, 0, (), b"") for table in self._tables]
 
     async def read(self, _: str) -> list[Stored]:
         return list(self._stored)
@@ -105,13 +109,15 @@ def find(lines: list[Line], kind: str, event: str = "") -> int:
     )
 
 
-async def kinds(game: Game, stored: Sequence[Stored] | None = None) -> set[Kind]:
-    verdict = await judge(game.folder, Journal(game.stored if stored is None else stored))
+async def kinds(game: Game, stored: Sequence[Stored] | None = None, tables: Sequence[str] = ()) -> set[Kind]:
+    verdict = await judge(
+        game.folder, Journal(game.stored if stored is None else stored, tables or [game.table])
+    )
     return {violation.kind for _, violation in verdict.violations}
 
 
 async def test_a_game_that_was_left_alone_broke_no_promise(game: Game) -> None:
-    verdict = await judge(game.folder, Journal(game.stored))
+    verdict = await judge(game.folder, Journal(game.stored, [game.table]))
     assert verdict.violations == []
     assert verdict.acknowledged == verdict.moves > 10
     assert verdict.facts["Told"] == verdict.facts["Given"] == 3 * len(game.stored)
@@ -189,3 +195,7 @@ async def test_a_record_that_does_not_hold_or_is_missing_is_found_out(game: Game
     assert await kinds(game) == {Kind.RECORD}
     path.write_text("")
     assert await kinds(game) == {Kind.RECORD}
+
+
+async def test_a_table_that_nobody_plays_at_is_found_out(game: Game) -> None:
+    assert await kinds(game, tables=[game.table, "tables/another"]) == {Kind.STRAY}

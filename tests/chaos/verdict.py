@@ -18,9 +18,10 @@ from chaos.load import RECORDS
 from chaos.log import Noted, path_of, read, tables_in
 from croupier_games.records import verify_lines
 from croupier_server.fold import UnreadableTable
-from croupier_server.journal import Stored
-from croupier_server.journal.redis import RedisJournal
+from croupier_server.journal import Journal, RowFilter, Stored
 from server.eyes import history
+
+MOST_TABLES = 1 << 20
 
 
 @dataclass
@@ -32,14 +33,13 @@ class Verdict:
     acknowledged: int = 0
     timeouts: int = 0
     records: int = 0
-    told: int = 0
     facts: Counter[str] = field(default_factory=Counter)
     longest_answer: float = 0.0
     longest_delivery: float = 0.0
     violations: list[tuple[str, Violation]] = field(default_factory=list)
 
 
-async def judge(folder: Path, journal: RedisJournal, *, finished: bool = True) -> Verdict:
+async def judge(folder: Path, journal: Journal, *, finished: bool = True) -> Verdict:
     """Check a run. ``finished`` False: it was broken off, so tables may be on their way."""
     verdict = Verdict()
     for table in tables_in(folder):
@@ -47,7 +47,15 @@ async def judge(folder: Path, journal: RedisJournal, *, finished: bool = True) -
         await asyncio.to_thread(_judge_table, verdict, table, stored, log, finished)
     if finished:
         await asyncio.to_thread(_judge_records, verdict, folder / RECORDS)
+        await _find_strays(verdict, journal, set(tables_in(folder)))
     return verdict
+
+
+async def _find_strays(verdict: Verdict, journal: Journal, played: set[str]) -> None:
+    """Every table that was opened is played at: none was opened twice over."""
+    for row in await journal.page(RowFilter(), None, MOST_TABLES):
+        if row.stream not in played:
+            verdict.violations.append((row.stream, Violation(Kind.STRAY, row.state)))
 
 
 def _judge_table(verdict: Verdict, table: str, stored: list[Stored], log: Path, finished: bool) -> None:
@@ -71,7 +79,8 @@ class _Times:
     def __init__(self, verdict: Verdict, entries: list[Entry]) -> None:
         self._verdict = verdict
         self._entries = entries
-        self._sent: dict[str, float] = {}
+        self._waiting: dict[str, float] = {}
+        self._answered: set[str] = set()
 
     def watch(self, noted: Iterator[Noted]) -> Iterator[Noted]:
         """The same facts."""
@@ -80,10 +89,11 @@ class _Times:
             fact = each.fact
             verdict.facts[type(fact).__name__] += 1
             if isinstance(fact, Sent):
-                self._sent.setdefault(fact.request, each.at)
-            elif isinstance(fact, Answered):
+                self._waiting.setdefault(fact.request, each.at)
+            elif isinstance(fact, Answered) and fact.request not in self._answered:
+                self._answered.add(fact.request)
                 verdict.acknowledged += 1
-                waited = each.at - self._sent[fact.request]
+                waited = each.at - self._waiting[fact.request]
                 verdict.longest_answer = max(verdict.longest_answer, waited)
             elif isinstance(fact, Given) and not fact.reader.endswith("again"):
                 self._given(each.at, fact)
