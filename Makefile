@@ -5,7 +5,7 @@ SETUP := .venv/.installed
 WHEEL := .venv-wheel/bin
 RULES := $(shell find server/croupier_games -name '*.py')
 
-.PHONY: setup play serve test test-wheel components check bench generate format picture clean
+.PHONY: setup play serve test test-wheel components check bench chaos generate format picture clean
 
 setup: $(SETUP)
 
@@ -74,6 +74,12 @@ bench: setup .venv-bench/.installed .venv-wheel/.installed
 	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	touch $@
+
+# The long form of tests/chaos: games on replicas that are killed, frozen and cut off.
+MINUTES ?= 10
+GAMES ?= 100
+chaos: setup components
+	PYTHONPATH=tests $(BIN)/python -m chaos --minutes $(MINUTES) --games $(GAMES) $(CHAOS)
 
 generate: setup
 	$(BIN)/python protos/generate.py

@@ -62,6 +62,12 @@ class HarmfulProxy:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
 
+    def cut(self) -> None:
+        """Reset every connection that there is."""
+        for task in self._connections:
+            task.cancel()
+            self.harmed["cut"] += 1
+
     def _connected(self, reader: StreamReader, writer: StreamWriter) -> None:
         task = asyncio.get_running_loop().create_task(self._carry(reader, writer))
         self._connections.add(task)
