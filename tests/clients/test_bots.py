@@ -307,14 +307,21 @@ def test_split_finds_runs_without_2s_and_keeps_bombs(hand: str, groups: tuple[Gr
 # --- The registry ------------------------------------------------------------------------------------
 
 
-def test_every_game_has_every_level_so_far() -> None:
-    assert all(levels_of(game) == LEVELS for game in GAMES)
-    assert LEVELS[:2] == ("random", "easy")
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_takes_every_level(game: str) -> None:
+    """A level without a bot of its own is played by the next lower one."""
+    own = levels_of(game)
+    assert own == tuple(level for level in LEVELS if level in own)
+    for lower, level in pairwise(LEVELS):
+        stands_in = type(make_bot(game, level, 0)) is type(make_bot(game, lower, 0))
+        assert stands_in or level in own
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_an_unknown_level_is_refused_with_those_there_are(game: str) -> None:
-    with pytest.raises(UnknownBot, match="no level 'godlike'; there are: random, easy"):
+    with pytest.raises(
+        UnknownBot, match="no level 'godlike'; there are: random, easy, normal, hard, expert,"
+    ):
         make_bot(game, "godlike", 0)
 
 
