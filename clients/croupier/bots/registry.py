@@ -21,7 +21,13 @@ LEVELS: Final = ("random", "easy", "normal", "hard", "expert")
 """Every level, weakest first; each game takes them all."""
 
 _MAKERS: Final[Mapping[str, Mapping[str, BotMaker]]] = {
-    "hidden_unders": {"random": UniformBot, "easy": lambda _: hidden_unders.EasyBot()},
+    "hidden_unders": {
+        "random": UniformBot,
+        "easy": lambda _: hidden_unders.EasyBot(),
+        "normal": lambda _: hidden_unders.NormalBot(),
+        "hard": hidden_unders.hard,
+        "expert": hidden_unders.expert,
+    },
     "doudizhu": {"random": UniformBot, "easy": lambda _: doudizhu.EasyBot()},
     "basic_rummy": {"random": UniformBot, "easy": lambda _: basic_rummy.EasyBot()},
 }
