@@ -29,7 +29,11 @@ _MAKERS: Final[Mapping[str, Mapping[str, BotMaker]]] = {
         "expert": hidden_unders.expert,
     },
     "doudizhu": {"random": UniformBot, "easy": lambda _: doudizhu.EasyBot()},
-    "basic_rummy": {"random": UniformBot, "easy": lambda _: basic_rummy.EasyBot()},
+    "basic_rummy": {
+        "random": UniformBot,
+        "easy": lambda _: basic_rummy.EasyBot(),
+        "normal": lambda _: basic_rummy.NormalBot(),
+    },
 }
 
 
