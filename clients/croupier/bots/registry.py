@@ -33,6 +33,8 @@ _MAKERS: Final[Mapping[str, Mapping[str, BotMaker]]] = {
         "random": UniformBot,
         "easy": lambda _: basic_rummy.EasyBot(),
         "normal": lambda _: basic_rummy.NormalBot(),
+        "hard": basic_rummy.hard,
+        "expert": basic_rummy.expert,
     },
 }
 

@@ -1,4 +1,4 @@
-"""The level ``normal``: holds melds back to go out in one turn, and discards what the next seat wants least."""
+"""The level ``normal``: holds melds back to go out in one turn, and minds what the next seat wants."""
 
 from __future__ import annotations
 

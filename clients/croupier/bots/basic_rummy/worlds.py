@@ -32,6 +32,7 @@ class Unseen:
         self._open: Final = [
             seat["hand_count"] - self._known[at].bit_count() for at, seat in enumerate(seats)
         ]
+        self.sizes: Final = [seat["hand_count"] for seat in seats]
         self.down: Final = [bool(seat["has_melded"]) for seat in seats]
         self.before: Final = [bool(seat["has_gone_down"]) for seat in seats]
         self.melds: Final = [mask_of(meld["cards"]) for meld in view["melds"]]
