@@ -29,7 +29,7 @@ def test_of_equals_the_first_is_chosen() -> None:
 
 def test_the_watchdog_cuts_a_thought_short_and_counts_it() -> None:
     ticks = count()
-    playouts = Playouts(10_000, 3, lambda: next(ticks))
+    playouts = Playouts(10_000, 3, clock=lambda: next(ticks))
     worlds = iter(range(10))
     assert playouts.best(2, lambda: next(worlds), lambda world, choice: float(choice)) == 1
     assert playouts.watchdog_cuts == 1

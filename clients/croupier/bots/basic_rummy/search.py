@@ -20,7 +20,7 @@ _DISCARDS_TRIED: Final = 4
 _TARGETS: Final = (100, 300, 500)
 _STEEPNESS: Final = 1.6
 """How much more than in proportion the nearer seat is likely to reach the target first."""
-_TRUST: Final = 1.5
+_TRUST: Final = 2.5
 _FEW: Final = 4
 """Cards in hand with which anybody goes down."""
 
