@@ -120,6 +120,8 @@ def rummy_view(hand: str, others: int, melds: tuple[str, ...] = (), pile: str = 
             {"hand_count": others, "has_melded": bool(melds), "has_gone_down": bool(melds), "known": []},
         ],
         "stock_known": [],
+        "stock_count": 20,
+        "turns": 0,
         "turn_overs": 0,
         "taken": None,
     }

@@ -1,7 +1,7 @@
 """What a view leaves open, and hands in play that are consistent with it.
 
 The law of this file: a card is somewhere once. Whatever is not in the view is in another hand or
-in the stock.
+in the stock; and a hand that has had turns is a better one than it was dealt.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Unseen:
         self._open: Final = [
             seat["hand_count"] - self._known[at].bit_count() for at, seat in enumerate(seats)
         ]
+        self._turns: Final = min(view["turns"] // len(seats), view["stock_count"])
         self.sizes: Final = [seat["hand_count"] for seat in seats]
         self.down: Final = [bool(seat["has_melded"]) for seat in seats]
         self.before: Final = [bool(seat["has_gone_down"]) for seat in seats]
@@ -73,7 +74,26 @@ class Unseen:
             for _ in range(count):
                 hand |= cards.pop()
             hands.append(hand)
-        return self._play(hands, self._stock[:] if self.turn_overs else cards)
+        if self.turn_overs:
+            return self._play(hands, self._stock[:])
+        play = self._play(hands, cards)
+        for at, count in enumerate(self._open):
+            if count:
+                self._select(play, at, chance)
+        play.seat, play.taken = self.me, self.taken
+        return play
+
+    def _select(self, play: Play, at: int, chance: random.Random) -> None:
+        """Makes a hand what its turns so far have made of it: each brought a card and took the worst."""
+        play.seat, play.taken = at, 0
+        known = self._known[at]
+        for _ in range(self._turns):
+            drawn = play.stock.pop()
+            play.hands[at] |= drawn
+            found = [(worth, card) for card, worth in play.discards() if not card & known]
+            worst = max(found, default=(0, drawn))[1]
+            play.hands[at] ^= worst
+            play.stock.insert(chance.randrange(len(play.stock) + 1), worst)
 
     def _play(self, hands: list[int], stock: list[int]) -> Play:
         return Play(
