@@ -54,12 +54,12 @@ class SearchBot:
 
 def hard(seed: int) -> SearchBot:
     """The level ``hard``."""
-    return SearchBot(seed, playouts=2000, seconds=3)
+    return SearchBot(seed, playouts=1500, seconds=3)
 
 
 def expert(seed: int) -> SearchBot:
     """The level ``expert``."""
-    return SearchBot(seed, playouts=16_000, seconds=20)
+    return SearchBot(seed, playouts=12_000, seconds=20)
 
 
 def _choices(view: Plain, legal_moves: Sequence[str]) -> Sequence[str]:
