@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
-BOT_LEVELS: Final = ("random", "easy")
+BOT_LEVELS: Final = ("random", "easy", "normal", "hard", "expert")
 """The levels that house bots play at, weakest first; those of ``croupier.bots``."""
 
 _PREFIX: Final = "CROUPIER_"

@@ -70,7 +70,7 @@ def test_without_a_command_all_are_listed(capsys: Capture) -> None:
         (["play", "doudizhu", "--points", "300"], "Dou Dizhu has no option --points; it has --deals, --max"),
         (["play", "doudizhu", "--players", "4"], "Dou Dizhu takes 3 players, not 4"),
         (["play", "rummy", "--points", "200"], "points is one of 100, 300, 500, not 200"),
-        (["play", "rummy", "--vs", "genius"], "there is no level 'genius'; there are random, easy"),
+        (["play", "rummy", "--vs", "genius"], "there is no level 'genius'; there are random, easy, normal"),
         (["play", "rummy", "--vs", "open"], "others can only come with --server"),
         (["play", "rummy", "--players", "2", "--vs", "easy", "--vs", "easy"], "2 players have 1 others"),
         (["play", "rummy", "--speed", "warp"], "--speed is one of slow, normal, fast, instant"),

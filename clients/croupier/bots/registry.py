@@ -1,7 +1,7 @@
 """Which bots there are, and how to make one.
 
-The law of this file: ``_MAKERS`` is the one list of levels. A new level is an entry in it; a
-level that a game has not is refused with the ones that it has.
+The law of this file: ``LEVELS`` are the levels of every game, and ``_MAKERS`` has the bots that
+stand behind them. A level for which a game has no bot of its own is played by the next lower one.
 """
 
 from __future__ import annotations
@@ -17,20 +17,30 @@ from croupier.bots import basic_rummy, doudizhu, hidden_unders
 from croupier.bots.bot import Bot, BotMaker, UnknownBot
 from croupier.bots.uniform import UniformBot
 
-_MAKERS: Final[Mapping[str, Mapping[str, BotMaker]]] = {
-    "hidden_unders": {"random": UniformBot, "easy": lambda _: hidden_unders.EasyBot()},
-    "doudizhu": {"random": UniformBot, "easy": lambda _: doudizhu.EasyBot()},
-    "basic_rummy": {"random": UniformBot, "easy": lambda _: basic_rummy.EasyBot()},
-}
+LEVELS: Final = ("random", "easy", "normal", "hard", "expert")
+"""Every level, weakest first; each game takes them all."""
 
-LEVELS: Final[tuple[str, ...]] = tuple(
-    dict.fromkeys(level for makers in _MAKERS.values() for level in makers)
-)
-"""Every level that some game has, weakest first; ``levels_of`` says which of them one game has."""
+_MAKERS: Final[Mapping[str, Mapping[str, BotMaker]]] = {
+    "hidden_unders": {
+        "random": UniformBot,
+        "easy": lambda _: hidden_unders.EasyBot(),
+        "normal": lambda _: hidden_unders.NormalBot(),
+        "hard": hidden_unders.hard,
+        "expert": hidden_unders.expert,
+    },
+    "doudizhu": {"random": UniformBot, "easy": lambda _: doudizhu.EasyBot()},
+    "basic_rummy": {
+        "random": UniformBot,
+        "easy": lambda _: basic_rummy.EasyBot(),
+        "normal": lambda _: basic_rummy.NormalBot(),
+        "hard": basic_rummy.hard,
+        "expert": basic_rummy.expert,
+    },
+}
 
 
 def levels_of(game: str) -> tuple[str, ...]:
-    """The levels of one game, weakest first. Raises ``UnknownBot`` for a game without bots."""
+    """The levels with a bot of their own, weakest first. Raises ``UnknownBot`` for a game without bots."""
     return tuple(_makers_of(game))
 
 
@@ -69,9 +79,9 @@ def bot_maker(game: str, player: str) -> BotMaker:
 
 def _level(game: str, level: str) -> BotMaker:
     makers = _makers_of(game)
-    if level not in makers:
-        raise UnknownBot(f"{game} has no level {level!r}; there are: {', '.join(makers)}, or module:Class")
-    return makers[level]
+    if level not in LEVELS:
+        raise UnknownBot(f"{game} has no level {level!r}; there are: {', '.join(LEVELS)}, or module:Class")
+    return next(makers[lower] for lower in reversed(LEVELS[: LEVELS.index(level) + 1]) if lower in makers)
 
 
 def _makers_of(game: str) -> Mapping[str, BotMaker]:

@@ -17,7 +17,7 @@ from typing import Annotated, Final
 import typer
 
 import croupier
-from croupier.bots import levels_of
+from croupier.bots import LEVELS
 from croupier.cli.game_options import GameOptions, game_called
 from croupier.cli.output import Failed, Misused, emit, is_terminal, note, pen, say
 from croupier.cli.play_options import OptionalGame, PlayServer, SeedOption, Shown, TableChoice
@@ -107,13 +107,12 @@ def _new_place(at: PlayServer, new: NewTable, seed: str | None, *, keep: bool) -
         if seed is not None:
             note("--seed does nothing here: the server's seed and the players' nonces decide")
         return arriving.on_server(address, new, keep=keep)
-    levels = levels_of(new.rules.name)
     for other in new.others:
-        if other not in levels:
+        if other not in LEVELS:
             elsewhere = (
                 " (others can only come with --server)" if other in (OPEN,) or PLAYER_PREFIX in other else ""
             )
-            raise Misused(f"there is no level {other!r}; there are {', '.join(levels)}{elsewhere}")
+            raise Misused(f"there is no level {other!r}; there are {', '.join(LEVELS)}{elsewhere}")
     if seed is not None:
         return arriving.practising(new, seed)
     return arriving.on_own_server(new, keep=keep)
