@@ -58,7 +58,7 @@ class RedisServer:
         self.folder = Path(tempfile.mkdtemp(prefix="redis-"))
         self.socket = self.folder / "s"
         self.port = free_port()
-        self._settings: dict[str, str | int] = {
+        self.settings: dict[str, str | int] = {
             "port": self.port,
             "bind": "127.0.0.1",
             "unixsocket": str(self.socket),
@@ -69,7 +69,7 @@ class RedisServer:
             "maxmemory": "200mb",
             "repl-diskless-sync-delay": 0,
         }
-        self._settings |= {name.replace("_", "-"): value for name, value in settings.items()}
+        self.settings |= {name.replace("_", "-"): value for name, value in settings.items()}
         self.process: subprocess.Popen[bytes] | None = None
         self.start()
 
@@ -81,7 +81,7 @@ class RedisServer:
     def start(self) -> None:
         """Start it, with what its folder holds, and wait until it answers."""
         command = [self._program]
-        for name, value in self._settings.items():
+        for name, value in self.settings.items():
             command += [f"--{name}", str(value)]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, preexec_fn=_die_with_parent)

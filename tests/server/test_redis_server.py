@@ -17,6 +17,7 @@ from croupier_server.journal.redis_scripts import Names
 from croupier_server.journal.redis_url import Address, parse_url
 from croupier_server.journal.redis_wire import NotConfirmed, NotWritten
 from server.journal_contract import Heard, batch, lobby_row
+from server.redis_cluster import shared_cluster
 from server.redis_server import RedisServer, append_at_last, free_port, opened, shared_server, until
 
 ENTRIES_OF_T = Names(0).entries("t")
@@ -183,15 +184,22 @@ class TestOpen:
             with pytest.raises(JournalUnavailable, match="protocol"):
                 await RedisJournal.open(f"redis://127.0.0.1:{port}")
 
-    async def test_a_replica_and_a_cluster_are_refused(self, own_server: RedisServer) -> None:
+    async def test_a_replica_is_refused(self, own_server: RedisServer) -> None:
         own_server.command("REPLICAOF", "127.0.0.1", 1)
         with pytest.raises(NotWritten, match="replica"):
             await RedisJournal.open(own_server.url)
-        with (
-            RedisServer(cluster_enabled="yes", cluster_port=free_port()) as node,
-            pytest.raises(JournalError, match="cluster"),
-        ):
-            await RedisJournal.open(node.url)
+
+    async def test_a_cluster_is_opened_as_such_and_nothing_else_is(self, server: RedisServer) -> None:
+        with pytest.raises(JournalError, match="add cluster=true"):
+            await RedisJournal.open(shared_cluster().nodes[0].url)
+        with pytest.raises(JournalError, match="cluster"):
+            await RedisJournal.open(f"{server.url}?cluster=true")
+
+    async def test_a_cluster_of_which_a_part_is_missing(self) -> None:
+        with RedisServer(cluster_enabled="yes", cluster_port=free_port()) as node:
+            node.command("CLUSTER", "ADDSLOTSRANGE", 0, 100)
+            with pytest.raises(JournalUnavailable, match="sees all of it"):
+                await RedisJournal.open(f"{node.url}?cluster=true")
 
     async def test_tls_is_checked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         certificate, key = certificate_for_loopback(tmp_path)
@@ -227,6 +235,11 @@ class TestUrl:
             ("rediss://u:p%2F@h", Address("h", tls=True, user="u", password="p/")),
             ("redis://:secret@[::1]:1", Address("::1", 1, password="secret")),
             ("valkey://h", Address("h")),
+            ("redis://h?waitaof=1&cluster=false", Address("h", waitaof=1)),
+            (
+                "rediss://u:p@a:1,[::1]:2,c?cluster=true&wait=1",
+                Address("a", 1, "", True, "u", "p", 0, 1, cluster=True, others=(("::1", 2), ("c", 6379))),
+            ),
             (
                 "redis+unix://u:p@/run/r.sock?db=4",
                 Address(socket="/run/r.sock", user="u", password="p", database=4),
@@ -240,7 +253,9 @@ class TestUrl:
         "url",
         [
             "redis:h", "redis+cluster://h", "redis://h/x", "redis://h:0x1", "redis://h?wait=-1", "redis://h?wait=",
-            "redis://h?timeout=5", "redis+unix://h/run/r", "redis+unix://", "redis://h#x", "redis://u:secret@h/x",
+            "redis://a:1,b:2", "redis://a:1,b:x?cluster=true", "redis://h/2?cluster=true", "redis://h?cluster=1",
+            "redis+unix:///run/r?cluster=true", "redis://h?wait=1&waitaof=1", "redis://h?timeout=5",
+            "redis+unix://h/run/r", "redis+unix://", "redis://h#x", "redis://u:secret@h/x",
         ],
     )  # fmt: skip
     async def test_what_is_not_understood_is_refused_without_repeating_it(self, url: str) -> None:

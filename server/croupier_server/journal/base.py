@@ -121,6 +121,9 @@ Deliver = Callable[[Sequence[Stored]], None]
 DeliverRow = Callable[[Row], None]
 """Gets a row that has changed and concerns the subject, on the event loop."""
 
+SetBack = Callable[[], None]
+"""Hears, on the event loop, that the store has lost what was delivered. Must not block or raise."""
+
 Cancel = Callable[[], None]
 """Ends a subscription; calling it again does nothing."""
 
@@ -142,14 +145,25 @@ class Journal(Protocol):
     async def read(self, stream: str, after: int = 0, limit: int = 1 << 31) -> list[Stored]:
         """Entries numbered above ``after``, in order, at most ``limit``; [] for an unknown stream."""
 
+    async def confirm(self, stream: str) -> None:
+        """Return once all that is stored of a stream is as durable as an append makes it.
+
+        For whoever found an entry by reading and is about to say that it is done. Raises
+        ``JournalUnavailable``.
+        """
+
     async def last_seq(self, stream: str) -> int:
         """The number of the last entry, 0 for an unknown stream."""
 
-    async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
+    async def listen(
+        self, stream: str, after: int, deliver: Deliver, set_back: SetBack | None = None
+    ) -> Cancel:
         """Deliver every entry numbered above ``after``, those already stored before it returns.
 
         Gaps are repaired by reading. An entry appended here is delivered before its ``append``
-        returns.
+        returns. ``set_back`` is called when the store turns out to have lost entries that were
+        delivered (a failover to a replica that lacked them): whoever folded them forgets them,
+        cancels, reads the stream anew and listens again.
         """
 
     async def clock_ms(self) -> int:

@@ -2,10 +2,12 @@
 
 The law of this file: an append is one script on one connection, and is acknowledged when Redis
 says that it went in; whatever else comes of it (time passes, the connection breaks) the outcome is
-unknown, and says so within seconds. Nothing is ever sent twice.
+unknown, and says so within seconds. Nothing is ever sent twice, but for what a node of a cluster
+has refused as not its own.
 
-One connection carries appends, one reads, one news; see ``redis_link``, ``redis_scripts`` for how
-it all lies in Redis, ``redis_news`` for how others hear of it. How durable an acknowledged append
+One connection carries appends, one reads, one news, to each primary; see ``redis_link``,
+``redis_cluster`` for which of them, ``redis_scripts`` for how it all lies in Redis, ``redis_news``
+for how others hear of it. How durable an acknowledged append
 is, Redis's own settings say: ``durability_warnings`` tells where they fall short.
 """
 
@@ -21,20 +23,24 @@ import hiredis
 import structlog
 
 from croupier_server.journal.base import (
+    KEEP,
     Append,
     Cancel,
     Deadline,
     Deliver,
     DeliverRow,
+    JournalError,
     JournalUnavailable,
     PageKey,
     Row,
     RowFilter,
     SequenceConflict,
+    SetBack,
     Stored,
 )
 from croupier_server.journal.local import check_append
-from croupier_server.journal.redis_checks import check_server, warnings_of
+from croupier_server.journal.redis_checks import Server, check_server, warnings_of
+from croupier_server.journal.redis_cluster import Cluster
 from croupier_server.journal.redis_link import Link, Outages
 from croupier_server.journal.redis_news import News
 from croupier_server.journal.redis_scripts import (
@@ -47,13 +53,20 @@ from croupier_server.journal.redis_scripts import (
     Script,
     StoredRow,
     pack_row,
+    shard_of,
+    shard_slot,
+    slot_of,
     unpack_row,
 )
+from croupier_server.journal.redis_servers import Node, OneServer, Servers, Way, call
 from croupier_server.journal.redis_url import Address, parse_url
 from croupier_server.journal.redis_wire import (
     ANSWER_SECONDS,
+    Confirm,
     NotConfirmed,
+    NotWritten,
     Part,
+    Redirected,
     ScriptForgotten,
     Wire,
     pack,
@@ -77,17 +90,41 @@ class RedisJournal:
 
     def __init__(self, address: Address, max_waiting: int) -> None:
         self._names: Final = Names(address.database)
-        self._wait: Final = address.wait
+        self._address: Final = address
+        self._confirm: Final = (
+            Confirm(address.waitaof or address.wait, on_disk=bool(address.waitaof))
+            if address.waitaof or address.wait
+            else None
+        )
         self._refusals: Final = Outages("journal.write_failed", "journal.write_recovered")
         self._news: Final = News(self, self._names)
         self._told: tuple[int, float] | None = None
         self._closed = False
         self._closing: asyncio.Task[None] | None = None
-        outages = Outages("journal.lost", "journal.found_again")
-        connect = partial(Link, address, outages, most_waiting=max_waiting)
-        self._writing: Final = connect("append", self._ready_to_write, wait=address.wait)
-        self._reading: Final = connect("read", self._ready_to_read)
-        self._hearing: Final = connect("news", self._news.greet, news=self._news.hear)
+        self._outages: Final = Outages("journal.lost", "journal.found_again", lambda: self._servers.look())
+        self._most_waiting: Final = max_waiting
+        self._servers: Final[Servers] = (
+            Cluster(address, self._outages, self._refusals, self._node, self._news.moved)
+            if address.cluster
+            else OneServer(self._node(address))
+        )
+        self._news.servers = self._servers
+
+    def _node(self, address: Address) -> Node:
+        """A server that has all of the journal or a part of it, and connections that are yet to open."""
+        of = f" {address.shown}" if address.cluster else ""
+        connect = partial(Link, address, self._outages, most_waiting=self._most_waiting)
+        node: Node = Node(
+            address.shown,
+            connect(f"append{of}", lambda wire: self._ready_to_write(node, wire), confirm=self._confirm),
+            connect(f"read{of}", self._ready_to_read),
+            connect(
+                f"news{of}",
+                lambda wire: self._news.greet(node, wire),
+                news=lambda reply: self._news.hear(node, reply),
+            ),
+        )
+        return node
 
     @classmethod
     async def open(cls, url: str, *, max_waiting: int = MAX_WAITING) -> Self:
@@ -98,8 +135,7 @@ class RedisJournal:
         """
         journal = cls(parse_url(url), max_waiting)
         try:
-            for link in journal._links():
-                await link.open()
+            await journal._servers.open()
             for warning in await journal.durability_warnings():
                 _log.warning("journal.durability", problem=warning)
         except BaseException:
@@ -112,12 +148,21 @@ class RedisJournal:
 
         Raises ``JournalUnavailable``.
         """
-        return await warnings_of(await self._reading.wire(), self._wait)
+        found: dict[str, None] = {}
+        for node in self._servers.nodes:
+            told = await warnings_of(await node.read.wire(), self._address)
+            found |= dict.fromkeys(f"{node.shown}: {one}" if self._address.cluster else one for one in told)
+        return list(found)
+
+    @property
+    def failing(self) -> bool:
+        """True while a connection is lost, or the last append was refused."""
+        return bool(self._outages or self._refusals)
 
     @property
     def waiting(self) -> int:
         """How many changes wait for Redis."""
-        return self._writing.waiting
+        return sum(node.append.waiting for node in self._servers.nodes)
 
     async def append(self, batch: Append) -> None:
         """Store a batch; see ``Journal.append``.
@@ -131,20 +176,44 @@ class RedisJournal:
         if isinstance(batch.deadline_ms, int) and batch.deadline_ms > _LATEST:
             raise OverflowError("a deadline is at most 2**53")
         rest = (1, self._names.entries(batch.stream), *self._arguments(batch))
-        answer: asyncio.Future[asyncio.Future[None] | None] = asyncio.get_running_loop().create_future()
-        wire = await self._writing.wire()
         packed = pack(("EVALSHA", APPEND.sha, *rest))
-        wire.send(packed, partial(self._appended, batch, wire, rest, answer))
-        late = await answer
+        followed = self._news.followed(batch.stream)
+
+        async def send(wire: Wire) -> asyncio.Future[None] | None:
+            if followed is not None and followed.doubted:
+                raise _Doubted
+            answer: asyncio.Future[asyncio.Future[None] | None] = asyncio.get_running_loop().create_future()
+            wire.send(packed, partial(self._appended, batch, wire, rest, answer))
+            return await answer
+
+        slot = shard_slot(shard_of(batch.stream))
+        plain = batch.row is None and isinstance(batch.deadline_ms, type(KEEP))
+        while True:
+            try:
+                late = await self._servers.attempt("append", slot, send, one_key=plain)
+                break
+            except _Doubted:
+                assert followed is not None
+                await _in_time(
+                    followed.certain(), NotWritten("it is not known yet whether Redis lost entries")
+                )
+            except SequenceConflict as conflict:
+                if followed is not None and conflict.last < batch.after:
+                    await _in_time(followed.certain(), conflict)
+                raise
+            except NotWritten as error:
+                self._refusals.began(self._part(batch.stream), error)
+                raise
         if late is not None:
-            await _delivered(late)
+            await _in_time(late, JournalUnavailable("stored, but entries before it cannot be read now"))
 
     def _arguments(self, batch: Append) -> tuple[Part, ...]:
         deadline = batch.deadline_ms
         set_to = "-" if deadline is None else deadline if isinstance(deadline, int) else ""
         row = b"" if batch.row is None else pack_row(batch.row, batch.after + len(batch.entries))
         shard = self._names.shard(batch.stream)
-        return (shard, batch.stream, batch.after, set_to, self._names.rows, row, *batch.entries)
+        rows = self._names.rows(shard_of(batch.stream))
+        return (shard, batch.stream, batch.after, set_to, rows, row, *batch.entries)
 
     def _appended(
         self, batch: Append, wire: Wire, rest: tuple[Part, ...], answer: asyncio.Future[Any], reply: Any
@@ -156,24 +225,32 @@ class RedisJournal:
                 again = partial(self._appended, batch, wire, rest, answer)
                 wire.send(pack(("EVAL", APPEND.source, *rest)), again)
                 return
-            self._append_failed(error, reply)
+            self._append_failed(batch.stream, error, reply)
             settle(answer, error)
             return
         if self._refusals:
-            self._refusals.ended("append")
+            self._refusals.ended(self._part(batch.stream))
         if isinstance(reply, int):
             if not answer.done():
                 answer.set_exception(SequenceConflict(batch.stream, batch.after, reply))
         else:
             settle(answer, self._news.appended(batch, reply))
 
-    def _append_failed(self, error: JournalUnavailable, reply: Exception) -> None:
+    def _part(self, stream: str) -> str:
+        """Where appends to a stream go, as far as they fail there or not."""
+        node = self._servers.of_shard(shard_of(stream))
+        return "append" if node is None else node.append.part
+
+    def _append_failed(self, stream: str, error: JournalUnavailable, reply: Exception) -> None:
+        if isinstance(error, Redirected):
+            return  # it goes elsewhere
         if isinstance(reply, hiredis.ReplyError | NotConfirmed):  # else the connection was lost
-            self._refusals.began("append", error)
+            self._refusals.began(self._part(stream), error)
         if str(reply).startswith("READONLY"):
             # Another is the primary now. It may have our address by the next connection.
-            for link in self._links():
-                link.cut(JournalUnavailable("the primary has become a replica"))
+            for node in self._servers.nodes:
+                for link in node.links:
+                    link.cut(JournalUnavailable("the primary has become a replica"))
 
     async def read(self, stream: str, after: int = 0, limit: int = 1 << 31) -> list[Stored]:
         """Entries above ``after``; see ``Journal.read``."""
@@ -181,19 +258,31 @@ class RedisJournal:
         if limit <= 0:
             return []
         after = max(after, 0)
-        found = await self._reading.call("LRANGE", self._names.entries(stream), after, after + limit - 1)
+        entries = self._names.entries(stream)
+        found = await self._call("read", entries, "LRANGE", entries, after, after + limit - 1)
         return [Stored(seq, data) for seq, data in enumerate(found, after + 1)]
 
     async def last_seq(self, stream: str) -> int:
         """The last number; see ``Journal.last_seq``."""
         self._check_open()
-        last: int = await self._reading.call("LLEN", self._names.entries(stream))
+        entries = self._names.entries(stream)
+        last: int = await self._call("read", entries, "LLEN", entries)
         return last
 
-    async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
+    async def confirm(self, stream: str) -> None:
+        """Wait until as many replicas have a stream as an append waits for; see ``Journal.confirm``."""
+        self._check_open()
+        if self._confirm is not None:
+            # WAIT counts what its own connection has written: this comes after all that others have.
+            mark = f"{self._names.shard(stream)}mark"
+            await self._call("append", mark, "SET", mark, "", "PX", 1000)
+
+    async def listen(
+        self, stream: str, after: int, deliver: Deliver, set_back: SetBack | None = None
+    ) -> Cancel:
         """Deliver entries; see ``Journal.listen``."""
         self._check_open()
-        return await self._news.listen(stream, after, deliver)
+        return await self._news.listen(stream, after, deliver, set_back)
 
     async def clock_ms(self) -> int:
         """Now, by the clock of Redis; see ``Journal.clock_ms``."""
@@ -202,7 +291,12 @@ class RedisJournal:
         if self._told is not None:
             ms, at = self._told
             by_now = ms + int((time.monotonic() - at) * 1000)
-        ms = int(await self._run(self._writing, CLOCK, 1, self._names.clock, by_now))
+        clock = self._names.clock
+        ms = int(
+            await self._servers.attempt(
+                "append", slot_of(clock), lambda wire: _run(wire, CLOCK, 1, clock, by_now)
+            )
+        )
         self._told = ms, time.monotonic()
         return ms
 
@@ -211,7 +305,7 @@ class RedisJournal:
         self._check_open()
         if limit <= 0:
             return []
-        found = await self._run(self._reading, DUE, 0, self._names.root, now_ms, limit)
+        found, _ = await self._ask_all(DUE, now_ms, limit)
         come = (Deadline(stream.decode(), int(seq), at_ms) for stream, seq, at_ms in found)
         return heapq.nsmallest(limit, come, key=lambda deadline: (deadline.at_ms, deadline.stream))
 
@@ -222,7 +316,7 @@ class RedisJournal:
             return []
         begin: Part = "" if after is None else after.created_ms
         wanted: tuple[Part, ...] = (where.game, int(where.with_free_seats), *dict.fromkeys(where.states))
-        found = await self._run(self._reading, PAGE, 0, self._names.root, limit, begin, *wanted)
+        found, _ = await self._ask_all(PAGE, limit, begin, *wanted)
         rows = (unpack_row(stored).row for stored in found)
         return heapq.nlargest(limit, (row for row in rows if after is None or _age(row) < after), key=_age)
 
@@ -234,7 +328,8 @@ class RedisJournal:
     async def stored_row(self, stream: str) -> StoredRow | None:
         """A stream's row and which it is. Raises ``JournalUnavailable``."""
         self._check_open()
-        found = await self._reading.call("HGET", f"{self._names.shard(stream)}rows", stream)
+        rows = self._names.rows(shard_of(stream))
+        found = await self._call("read", rows, "HGET", rows, stream)
         return unpack_row(found) if found else None
 
     async def rows_of(self, subject: str) -> list[Row]:
@@ -244,8 +339,21 @@ class RedisJournal:
     async def stored_rows_of(self, subject: str) -> list[StoredRow]:
         """All rows of a subject and which they are, in no order. Raises ``JournalUnavailable``."""
         self._check_open()
-        found = await self._run(self._reading, ROWS_OF, 0, self._names.root, subject)
-        return [unpack_row(stored) for stored in found]
+        found, elsewhere = await self._ask_all(ROWS_OF, subject)
+        if elsewhere:
+            found += [row for shard in elsewhere for row in await self._rows_in(shard, subject)]
+        newest: dict[str, StoredRow] = {}
+        for stored in map(unpack_row, found):
+            if (known := newest.get(stored.row.stream)) is None or known.seq < stored.seq:
+                newest[stored.row.stream] = stored
+        return list(newest.values())
+
+    async def _rows_in(self, shard: int, subject: str) -> list[bytes]:
+        """The rows of a subject in a shard that is on its way: a key at a time, wherever it is."""
+        of, rows = self._names.of(shard, subject), self._names.rows(shard)
+        streams = await self._call("read", of, "SMEMBERS", of)
+        stored = await self._call("read", rows, "HMGET", rows, *streams) if streams else []
+        return [row for row in stored if row]
 
     async def listen_rows(self, subject: str, deliver: DeliverRow) -> Cancel:
         """Deliver rows of a subject; see ``Journal.listen_rows``."""
@@ -257,7 +365,7 @@ class RedisJournal:
         self._check_open()
         at = self._names.key(name)
         how = () if replace else ("NX", "GET")
-        found = await self._writing.call("SET", at, fresh, *how)
+        found = await self._call("append", at, "SET", at, fresh, *how)
         return fresh if replace or found is None else bytes(found)
 
     async def close(self) -> None:
@@ -267,45 +375,80 @@ class RedisJournal:
         await asyncio.shield(self._closing)
 
     async def _let_go(self) -> None:
-        await self._writing.close()
+        await self._servers.close_appends()
         self._news.stop()
-        await self._reading.close()
-        await self._hearing.close()
-
-    def _links(self) -> tuple[Link, ...]:
-        return self._writing, self._reading, self._hearing
+        await self._servers.close()
 
     def _check_open(self) -> None:
         if self._closed:
             raise JournalUnavailable("the journal is closed")
 
-    async def _ready_to_write(self, wire: Wire) -> None:
-        await check_server(wire)
-        await wire.call("SPUBLISH", self._names.probe, "")  # rights that scripts need, which fail late
+    async def _ready_to_write(self, node: Node, wire: Wire) -> None:
+        server = await check_server(wire, cluster=self._address.cluster)
+        self._check_confirm(server)
+        shards = self._servers.shards_of(node)
+        for shard in list(shards)[:1]:  # rights that scripts need, which fail late
+            await wire.call("SPUBLISH", f"{self._names.rows(shard)}:probe", "")
         await wire.call("TIME")
         for script in (APPEND, CLOCK):
             await wire.call("SCRIPT", "LOAD", script.source)
+        self._news.doubt(shards)  # it may be another server, or have lost what it had
+
+    def _check_confirm(self, server: Server) -> None:
+        if self._confirm is not None and self._confirm.on_disk and not server.has_waitaof:
+            raise JournalError(
+                f"waitaof=N needs Redis 7.2 or later, this is {server.version}; there is wait=N"
+            )
 
     async def _ready_to_read(self, wire: Wire) -> None:
-        await check_server(wire)
+        await check_server(wire, cluster=self._address.cluster)
         for script in (DUE, PAGE, ROWS_OF):
             await wire.call("SCRIPT", "LOAD", script.source)
 
-    async def _run(self, link: Link, script: Script, *rest: Part) -> Any:
-        """What a script answers. Raises ``JournalUnavailable``."""
-        try:
-            return await link.call("EVALSHA", script.sha, *rest)
-        except ScriptForgotten:
-            return await link.call("EVAL", script.source, *rest)
+    async def _call(self, way: Way, key: str, *command: Part) -> Any:
+        """The reply to a command for one key. Raises ``JournalUnavailable``."""
+        return await call(self._servers, way, slot_of(key), *command)
+
+    async def _ask_all(self, script: Script, *rest: Part) -> tuple[list[Any], list[int]]:
+        """What a script finds in all shards, and those of which nothing was to be had: on their way.
+
+        Raises ``JournalUnavailable``.
+        """
+
+        async def ask(node: Node) -> list[Any]:
+            shards = self._servers.shards_of(node)
+            if not shards:
+                return [[], []]
+            which = self._names.some(shards)
+            found: list[Any] = await _run(await node.read.wire(), script, 0, which, *rest)
+            return found
+
+        answers = await asyncio.gather(*map(ask, self._servers.nodes))
+        elsewhere = [shard for shards, _ in answers for shard in shards]
+        if elsewhere:
+            self._servers.look()
+        return [one for _, found in answers for one in found], elsewhere
 
 
-async def _delivered(late: asyncio.Future[None]) -> None:
-    """Until what came before an append was read and delivered, and so was the append."""
+class _Doubted(Exception):
+    """It is to be found out first whether the stream still has what was delivered of it."""
+
+
+async def _run(wire: Wire, script: Script, *rest: Part) -> Any:
+    """What a script answers. Raises ``JournalUnavailable``."""
+    try:
+        return await wire.call("EVALSHA", script.sha, *rest)
+    except ScriptForgotten:
+        return await wire.call("EVAL", script.source, *rest)
+
+
+async def _in_time(done: asyncio.Future[None], otherwise: JournalError) -> None:
+    """Wait, but for long enough only. Raises ``otherwise``."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
-            await late
+            await done
     except TimeoutError:
-        raise JournalUnavailable("stored, but entries before it cannot be read now") from None
+        raise otherwise from None
 
 
 def _age(row: Row) -> PageKey:

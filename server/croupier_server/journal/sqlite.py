@@ -36,6 +36,7 @@ from croupier_server.journal.base import (
     QueueFull,
     Row,
     RowFilter,
+    SetBack,
     Stored,
 )
 from croupier_server.journal.local import Clock, Listeners, check_append
@@ -140,13 +141,19 @@ class SqliteJournal:
         """Entries above ``after``; see ``Journal.read``."""
         return await self._read(self._reader.entries, stream, after, limit)
 
+    async def confirm(self, stream: str) -> None:  # noqa: ARG002 (as in ``Journal``)
+        """What can be read is stored; see ``Journal.confirm``."""
+        self._check_open()
+
     async def last_seq(self, stream: str) -> int:
         """The last number; see ``Journal.last_seq``."""
         return await self._read(self._reader.last_seq, stream)
 
-    async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
+    async def listen(
+        self, stream: str, after: int, deliver: Deliver, set_back: SetBack | None = None
+    ) -> Cancel:
         """Deliver entries; see ``Journal.listen``."""
-        return await self._listeners.listen(stream, after, deliver, self.read)
+        return await self._listeners.listen(stream, after, deliver, self.read, set_back)
 
     async def clock_ms(self) -> int:
         """Now; see ``Journal.clock_ms``.
