@@ -54,7 +54,6 @@ from croupier_server.journal.redis_scripts import (
     StoredRow,
     pack_row,
     shard_of,
-    shard_slot,
     slot_of,
     unpack_row,
 )
@@ -175,18 +174,20 @@ class RedisJournal:
         self._check_open()
         if isinstance(batch.deadline_ms, int) and batch.deadline_ms > _LATEST:
             raise OverflowError("a deadline is at most 2**53")
-        rest = (1, self._names.entries(batch.stream), *self._arguments(batch))
+        shard = self._names.shard(batch.stream)
+        entries = f"{shard}e:{batch.stream}"
+        rest = (1, entries, *_arguments(batch, shard))
         packed = pack(("EVALSHA", APPEND.sha, *rest))
-        followed = self._news.followed(batch.stream)
+        followed = self._news.followed(entries)
 
-        async def send(wire: Wire) -> asyncio.Future[None] | None:
+        def send(wire: Wire) -> asyncio.Future[asyncio.Future[None] | None]:
             if followed is not None and followed.doubted:
                 raise _Doubted
             answer: asyncio.Future[asyncio.Future[None] | None] = asyncio.get_running_loop().create_future()
             wire.send(packed, partial(self._appended, batch, wire, rest, answer))
-            return await answer
+            return answer
 
-        slot = shard_slot(shard_of(batch.stream))
+        slot = self._names.slots[shard]
         plain = batch.row is None and isinstance(batch.deadline_ms, type(KEEP))
         while True:
             try:
@@ -207,16 +208,8 @@ class RedisJournal:
         if late is not None:
             await _in_time(late, JournalUnavailable("stored, but entries before it cannot be read now"))
 
-    def _arguments(self, batch: Append) -> tuple[Part, ...]:
-        deadline = batch.deadline_ms
-        set_to = "-" if deadline is None else deadline if isinstance(deadline, int) else ""
-        row = b"" if batch.row is None else pack_row(batch.row, batch.after + len(batch.entries))
-        shard = self._names.shard(batch.stream)
-        rows = self._names.rows(shard_of(batch.stream))
-        return (shard, batch.stream, batch.after, set_to, rows, row, *batch.entries)
-
     def _appended(
-        self, batch: Append, wire: Wire, rest: tuple[Part, ...], answer: asyncio.Future[Any], reply: Any
+        self, batch: Append, wire: Wire, rest: tuple[Any, ...], answer: asyncio.Future[Any], reply: Any
     ) -> None:
         """Deliver what went in, before anybody who waits goes on; tell them what became of it."""
         if isinstance(reply, Exception):
@@ -234,7 +227,7 @@ class RedisJournal:
             if not answer.done():
                 answer.set_exception(SequenceConflict(batch.stream, batch.after, reply))
         else:
-            settle(answer, self._news.appended(batch, reply))
+            settle(answer, self._news.appended(batch, rest[1], reply))
 
     def _part(self, stream: str) -> str:
         """Where appends to a stream go, as far as they fail there or not."""
@@ -428,6 +421,13 @@ class RedisJournal:
         if elsewhere:
             self._servers.look()
         return [one for _, found in answers for one in found], elsewhere
+
+
+def _arguments(batch: Append, shard: str) -> tuple[Part, ...]:
+    deadline = batch.deadline_ms
+    set_to = "-" if deadline is None else deadline if isinstance(deadline, int) else ""
+    row = b"" if batch.row is None else pack_row(batch.row, batch.after + len(batch.entries))
+    return (shard, batch.stream, batch.after, set_to, f"{shard}rows", row, *batch.entries)
 
 
 class _Doubted(Exception):

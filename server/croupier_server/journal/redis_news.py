@@ -378,16 +378,16 @@ class News:
 
     # --- appending and listening --------------------------------------------------------------
 
-    def followed(self, stream: str) -> _Followed | None:
-        """The stream as it is listened to here."""
-        return self._followed.get(self._names.entries(stream)) if self._followed else None
+    def followed(self, channel: str) -> _Followed | None:
+        """The stream that is told of there, as it is listened to here."""
+        return self._followed.get(channel)
 
-    def appended(self, batch: Append, row_before: bytes) -> asyncio.Future[None] | None:
+    def appended(self, batch: Append, channel: str, row_before: bytes) -> asyncio.Future[None] | None:
         """Deliver what was appended here; a future when entries before it are still to be read."""
         last = batch.after + len(batch.entries)
         if batch.row is not None:
             self._rows.take(subjects_in(row_before), StoredRow(batch.row, last))
-        followed = self.followed(batch.stream)
+        followed = self._followed.get(channel)
         if followed is None:
             return None
         entries = [Stored(seq, data) for seq, data in enumerate(batch.entries, batch.after + 1)]

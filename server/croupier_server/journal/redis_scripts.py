@@ -302,6 +302,8 @@ class Names:
         self.root: Final = f"croupier@{database}" if database else "croupier"
         self.clock: Final = f"{self.root}:clock"
         self._shards: Final = [f"{self.root}:{{s{number:03}}}:" for number in range(SHARDS)]
+        self.slots: Final = dict(zip(self._shards, _SHARD_SLOTS, strict=True))
+        """The slot of all keys that begin with what ``shard`` gives."""
 
     def shard(self, stream: str) -> str:
         """What the keys of a stream begin with."""
