@@ -16,6 +16,7 @@ from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
 from croupier.v1 import games_pb2, players_pb2, tables_pb2
 from croupier_server.clock import JournalClock
 from croupier_server.drain import Drain
+from croupier_server.epoch import Epoch
 from croupier_server.feed import Feeds
 from croupier_server.ids import Ids
 from croupier_server.journal.base import Journal
@@ -38,17 +39,20 @@ class Parts:
     tokens: Tokens
     tables: Tables
     feeds: Feeds
+    epoch: Epoch
     services: tuple[tuple[ServiceDescriptor, object], ...]
     """Each service with its servicer."""
 
     async def start(self) -> None:
         """Begin to act on deadlines. Raises ``JournalError``."""
+        await self.epoch.follow()
         await self.tables.start()
 
     async def stop(self) -> None:
         """Stop acting; nothing is written any more."""
         self.feeds.stop()
         await self.tables.stop()
+        self.epoch.close()
 
 
 async def compose(
@@ -56,7 +60,7 @@ async def compose(
 ) -> Parts:
     """All parts over a journal; ``restored`` begins a new epoch of it. Raises ``JournalError``."""
     fresh = secrets.token_hex(8).encode()
-    epoch = (await journal.key("epoch", fresh, replace=restored)).decode()
+    epoch = Epoch(journal, (await journal.key("epoch", fresh, replace=restored)).decode())
     ids = Ids(await journal.key("id-key", secrets.token_bytes(_KEY_BYTES)))
     page_tokens = PageTokens(await journal.key("page-key", secrets.token_bytes(_KEY_BYTES)))
     tokens = await Tokens.load(journal, cache_size=settings.token_cache)
@@ -79,7 +83,7 @@ async def compose(
             TableServicer(tables, feeds, settings, ids, page_tokens),
         ),
     )
-    return Parts(tokens, tables, feeds, services)
+    return Parts(tokens, tables, feeds, epoch, services)
 
 
 def _service(file: FileDescriptor, name: str) -> ServiceDescriptor:

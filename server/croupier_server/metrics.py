@@ -42,6 +42,9 @@ class Metrics:
         self._failed_appends: Final = Counter(
             "croupier_failed_appends", "Appends that failed.", ["error"], registry=kept
         )
+        self._set_backs: Final = Counter(
+            "croupier_tables_set_back", "Tables of which the journal lost entries.", registry=kept
+        )
         Info("croupier_build", "The release.", registry=kept).info({"version": release()})
         self._called: Final[dict[tuple[str, str], Callable[[float], None]]] = {}
         self._moved: Final[dict[tuple[str, str], Callable[[], None]]] = {}
@@ -90,6 +93,10 @@ class Metrics:
     def append_failed(self, error: Exception) -> None:
         """An append was not stored, or nobody knows."""
         self._failed_appends.labels(type(error).__name__).inc()
+
+    def set_back(self) -> None:
+        """The journal has lost entries of a table that was in memory."""
+        self._set_backs.inc()
 
     def watch(self, name: str, description: str, read: Callable[[], float]) -> None:
         """A gauge ``croupier_{name}`` that is read when somebody asks."""

@@ -3,7 +3,8 @@
 The law of this file: a command is checked against the state, becomes a batch of entries, and the
 batch is appended only if it is next; nothing reaches anybody before the journal has it. The
 state changes in ``_deliver`` alone, for entries of this process and of others alike. A lost race
-means: catch up, and decide again.
+means: catch up, and decide again. Where the journal has lost entries that were folded, the whole
+state is dropped and read again.
 """
 
 from __future__ import annotations
@@ -71,9 +72,11 @@ class Table:
         "_now_ms",
         "_own",
         "_settings",
+        "_when_set_back",
         "failed_ms",
         "followers",
         "idle_since",
+        "stale",
         "state",
         "tail",
         "unreadable",
@@ -87,8 +90,11 @@ class Table:
         now_ms: Callable[[], int],
         followers: Followers,
         metrics: Metrics,
+        when_set_back: Callable[[Table], None],
     ) -> None:
         self.state = TableState(name)
+        self.stale = False
+        """True while the state rests on entries that the journal has lost."""
         self.followers: Final = followers
         self.tail: deque[EventView] = deque(maxlen=_TAIL)
         self.unreadable: Exception | None = None
@@ -98,6 +104,7 @@ class Table:
         self._settings: Final = settings
         self._now_ms: Final = now_ms
         self._metrics: Final = metrics
+        self._when_set_back: Final = when_set_back
         self._own: dict[int, tuple[bytes, Draft]] = {}
         self._lock: Final = asyncio.Lock()
         self._cancel: Callable[[], None] | None = None
@@ -119,24 +126,66 @@ class Table:
         """
         try:
             await self._read_all()
-            self._cancel = await self._journal.listen(self.name, self.state.seq, self._deliver)
+            await self._listen()
             self.check_readable()
-            if self._steps_due():
-                await self.command(self._due)
+            await self.step()
         except JournalError as error:
             raise unavailable(error) from error
         except BaseException:
             self.close()
             raise
 
-    async def _read_all(self) -> None:
+    async def _stored(self) -> list[Stored]:
         stored = await self._journal.read(self.name)
         if not stored:
             raise refuse("TABLE_NOT_FOUND", f"there is no table {self.name}", table=self.name)
+        return stored
+
+    async def _read_all(self) -> None:
+        stored = await self._stored()
         for start in range(0, len(stored), _SLICE):
             self._deliver(stored[start : start + _SLICE])
             await asyncio.sleep(0)
         self.check_readable()
+
+    async def _listen(self) -> None:
+        after = self.state.seq
+        self._cancel = await self._journal.listen(self.name, after, self._deliver, self._set_back)
+
+    def _set_back(self) -> None:
+        """The journal has lost entries that were folded here: nothing is to rest on them."""
+        if not self.stale:
+            self.stale = True
+            self._when_set_back(self)
+
+    async def reload(self) -> None:
+        """Read the stream again after it was set back; who follows is told to forget what it showed.
+
+        Raises ``Refusal`` TABLE_NOT_FOUND, TABLE_UNREADABLE or JOURNAL_UNAVAILABLE.
+        """
+        async with self._lock:
+            self.close()
+            try:
+                fresh = TableState(self.name)
+                for stored in await self._stored():
+                    fresh.fold(stored)
+                    if stored.seq % _SLICE == 0:
+                        await asyncio.sleep(0)
+                self._begin_again(fresh)
+                await self._listen()
+            except UnreadableTable as error:
+                self._give_up(error)
+            except JournalError as error:
+                self.stale = True
+                raise unavailable(error) from error
+        self.check_readable()
+        await self.step()
+
+    def _begin_again(self, fresh: TableState) -> None:
+        before, self.state, self.stale = self.state, fresh, False
+        self.tail.clear()
+        self._own.clear()
+        self.followers.set_back(before, fresh)
 
     def close(self) -> None:
         """Let go of the stream; the object is not to be used any more."""
@@ -145,7 +194,12 @@ class Table:
             self._cancel = None
 
     def check_readable(self) -> None:
-        """Raises ``Refusal`` TABLE_UNREADABLE when the journal holds what this version can't read."""
+        """Raises ``Refusal`` TABLE_UNREADABLE when the journal holds what this version can't read.
+
+        JOURNAL_UNAVAILABLE while the state rests on entries that were lost.
+        """
+        if self.stale:
+            raise refuse("JOURNAL_UNAVAILABLE", "the store has lost the last of this table; it is read again")
         if self.unreadable is not None:
             raise refuse(
                 "TABLE_UNREADABLE",
@@ -160,7 +214,7 @@ class Table:
         before = self.state.seq
         try:
             for stored in entries:
-                if stored.seq > self.state.seq and self.unreadable is None:
+                if stored.seq > self.state.seq and self.unreadable is None and not self.stale:
                     self._take_in(stored)
         except Exception as error:  # noqa: BLE001 (who follows must not miss an event unawares)
             self._give_up(error)
@@ -215,6 +269,7 @@ class Table:
                 if request is not None:
                     accepted = self.accepted(request)
                     if accepted is not None:
+                        await self._confirm()
                         return accepted.seq
                 try:
                     drafts = decide(max(self._now_ms(), self.state.time_ms))
@@ -285,6 +340,17 @@ class Table:
         self.check_readable()
         if not stored or stored[0].data != datas[0]:
             raise unavailable(error) from error
+        await self._confirm(error)
+
+    async def _confirm(self, error: JournalError | None = None) -> None:
+        """What was found by reading is to last like what was appended. Raises ``Refusal`` OUTCOME_UNKNOWN."""
+        try:
+            await self._journal.confirm(self.name)
+        except JournalError as again:
+            log.warning("journal.unavailable", problem=str(again))
+            raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from (
+                error or again
+            )
 
     def _set_deadline(self, drafts: list[Draft]) -> int | None:
         """Write the deadline after a batch into its last entry: its time, None (never), 0 (as it was)."""
@@ -314,6 +380,11 @@ class Table:
         return lobby_row(after)
 
     # --- steps that are nobody's --------------------------------------------------------------
+
+    async def step(self) -> None:
+        """Take the steps that are nobody's, if any are due. Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
+        if self._steps_due():
+            await self.command(self._due)
 
     def _steps_due(self) -> bool:
         state = self.state

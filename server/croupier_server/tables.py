@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from croupier_server.clock import AGAIN_MS, JournalClock, Sweeper
+from croupier_server.epoch import Epoch
 from croupier_server.errors import Refusal, refuse, unavailable
 from croupier_server.fold import Draft, Phase, TableState
 from croupier_server.followers import Followers
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
+_RELOAD_SECONDS: Final = 0.5
+"""Between two tries to read a table again."""
+
 
 class Tables:
     """The tables of one journal, as far as this process has them in memory."""
@@ -46,7 +50,7 @@ class Tables:
         journal: Journal,
         settings: Settings,
         clock: JournalClock,
-        epoch: str,
+        epoch: Epoch,
         metrics: Metrics | None = None,
     ) -> None:
         self.journal: Final = journal
@@ -56,6 +60,7 @@ class Tables:
         self._metrics: Final = metrics or Metrics()
         self._live: dict[str, Table] = {}
         self._loading: dict[str, asyncio.Future[None]] = {}
+        self._reloading: set[asyncio.Task[None]] = set()
         self.sweeper: Final = Sweeper(journal, clock, self._expire)
         self._evictor: asyncio.TimerHandle | None = None
 
@@ -72,7 +77,7 @@ class Tables:
         await self.sweeper.stop()
         if self._evictor is not None:
             self._evictor.cancel()
-        loading = tuple(self._loading.values())
+        loading = (*self._loading.values(), *self._reloading)
         for load in loading:
             load.cancel()
         await asyncio.gather(*loading, return_exceptions=True)
@@ -83,7 +88,7 @@ class Tables:
     def loaded(self, name: str) -> Table | None:
         """The table if it is in memory and readable."""
         table = self._live.get(name)
-        if table is None or table.unreadable is not None:
+        if table is None or table.unreadable is not None or table.stale:
             return None
         table.idle_since = time.monotonic()
         return table
@@ -116,7 +121,37 @@ class Tables:
 
     def _table(self, name: str) -> Table:
         followers = Followers(name, self.epoch)
-        return Table(name, self.journal, self.settings, self.clock.now_ms, followers, self._metrics)
+        now_ms, set_back = self.clock.now_ms, self._set_back
+        return Table(name, self.journal, self.settings, now_ms, followers, self._metrics, set_back)
+
+    def _set_back(self, table: Table) -> None:
+        """The journal has lost what the table rests on: have it read again."""
+        self._metrics.set_back()
+        reloading = asyncio.create_task(self._reload(table), name=f"reload {table.name}")
+        self._reloading.add(reloading)
+        reloading.add_done_callback(self._reloading.discard)
+
+    async def _reload(self, table: Table) -> None:
+        """Until it is read again under a new epoch, or known to be gone."""
+        while True:
+            try:
+                await self.epoch.renew()
+                await table.reload()
+            except JournalError as error:
+                log.warning("journal.unavailable", problem=str(error))
+            except Refusal as refusal:
+                if refusal.reason not in {"JOURNAL_UNAVAILABLE", "SERVER_BUSY", "OUTCOME_UNKNOWN"}:
+                    self._drop(table)
+                    table.followers.end(refusal)
+                    return
+            else:
+                return
+            await asyncio.sleep(_RELOAD_SECONDS)
+
+    def _drop(self, table: Table) -> None:
+        table.close()
+        if self._live.get(table.name) is table:
+            del self._live[table.name]
 
     async def create(self, name: str, first: Draft) -> Table:
         """Open a table with its first entry, or find the one that the same request opened.
@@ -130,15 +165,18 @@ class Tables:
         preview.fold(Stored(1, data))
         batch = Append(name, 0, (data,), entry.deadline_ms, lobby_row(preview))
         unknown: JournalError | None = None
+        repeated = False
         try:
             await self.journal.append(batch)
         except SequenceConflict:
-            pass  # the same request has been here before; its payload is compared below
+            repeated = True  # the same request has been here before; its payload is compared below
         except QueueFull as error:
             raise unavailable(error) from error
         except JournalError as error:
             unknown = error
         table = await self.get(name) if unknown is None else await self._find_out(name, unknown)
+        if unknown is not None or repeated:
+            await self._confirm(name)
         found = table.state.requests.get((entry.actor, entry.request_id))
         if entry.request_id and (found is None or found.digest != entry.request_digest):
             raise refuse("REQUEST_ID_REUSED", "this request_id was used for another request")
@@ -151,6 +189,13 @@ class Tables:
         except Refusal as refusal:
             if refusal.reason == "TABLE_NOT_FOUND":
                 raise unavailable(error) from error
+            raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from error
+
+    async def _confirm(self, name: str) -> None:
+        """Before a creation that was found there is answered. Raises ``Refusal`` OUTCOME_UNKNOWN."""
+        try:
+            await self.journal.confirm(name)
+        except JournalError as error:
             raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from error
 
     async def exists(self, name: str) -> bool:
@@ -193,12 +238,11 @@ class Tables:
     def evict(self) -> None:
         """Drop tables that nobody has followed or used for a while, ended ones at once."""
         now = time.monotonic()
-        for name, table in list(self._live.items()):
-            if table.busy:
+        for table in list(self._live.values()):
+            if table.busy or table.stale:
                 table.idle_since = now
             elif table.state.phase is Phase.ENDED or now - table.idle_since >= self.settings.evict_after_s:
-                table.close()
-                del self._live[name]
+                self._drop(table)
 
     def _evict_again(self) -> None:
         self.evict()

@@ -19,6 +19,7 @@ import pytest
 from croupier.v1 import tables_pb2 as pb
 from croupier_server.caller import Caller
 from croupier_server.clock import JournalClock
+from croupier_server.epoch import Epoch
 from croupier_server.errors import Refusal
 from croupier_server.feed import Feeds
 from croupier_server.fold import HOUSE, TableState
@@ -87,7 +88,8 @@ class Replica:
 
     def __init__(self, journal: Journal, settings: Settings, steady: Callable[[], float]) -> None:
         self.clock = JournalClock(journal, steady)
-        self.tables = Tables(journal, settings, self.clock, "epoch-1")
+        self.epoch = Epoch(journal, "epoch-1")
+        self.tables = Tables(journal, settings, self.clock, self.epoch)
         self.feeds = Feeds(
             limit_bytes=settings.subscriber_queue_bytes,
             heartbeat_seconds=settings.heartbeat_s,

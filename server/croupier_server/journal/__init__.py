@@ -18,6 +18,7 @@ from croupier_server.journal.base import (
     Row,
     RowFilter,
     SequenceConflict,
+    SetBack,
     Stored,
 )
 from croupier_server.journal.memory import MemoryJournal
@@ -40,6 +41,7 @@ __all__ = [
     "Row",
     "RowFilter",
     "SequenceConflict",
+    "SetBack",
     "SqliteJournal",
     "Stored",
     "open_journal",
