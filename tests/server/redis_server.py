@@ -108,6 +108,17 @@ class RedisServer:
                 reader.feed(data)
         return reply
 
+    def copy(self) -> Path:
+        """A copy of all that is on its disk now."""
+        copy = Path(tempfile.mkdtemp(dir=self.folder)) / "appendonlydir"
+        shutil.copytree(self.folder / "appendonlydir", copy)
+        return copy
+
+    def restore(self, copy: Path) -> None:
+        """Put a copy in place of what is on the disk of a server that was killed."""
+        shutil.rmtree(self.folder / "appendonlydir")
+        shutil.copytree(copy, self.folder / "appendonlydir")
+
     def kill(self) -> None:
         """End it as a power cut would, short of what the disk does."""
         assert self.process is not None
