@@ -74,6 +74,7 @@ async def compose(
     )
     drain.add(lambda: feeds.drain(math.ceil(settings.drain_grace_s)))
     metrics.watch("live_tables", "Tables in memory.", lambda: len(tables))
+    metrics.watch("journal_failing", "1 while the journal is away or refuses.", lambda: journal.failing)
     metrics.watch("subscribers", "Streams with a feed.", lambda: len(feeds))
     services = (
         (_service(games_pb2.DESCRIPTOR, "GameService"), GameServicer(journal, settings, epoch)),

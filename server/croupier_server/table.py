@@ -334,7 +334,7 @@ class Table:
         try:
             stored = await self._journal.read(self.name, after)
         except JournalError as again:
-            log.warning("journal.unavailable", problem=str(again))
+            log.debug("journal.unavailable", problem=str(again))
             raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from error
         self._deliver(stored)
         self.check_readable()
@@ -347,7 +347,7 @@ class Table:
         try:
             await self._journal.confirm(self.name)
         except JournalError as again:
-            log.warning("journal.unavailable", problem=str(again))
+            log.debug("journal.unavailable", problem=str(again))
             raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from (
                 error or again
             )

@@ -138,7 +138,7 @@ class Tables:
                 await self.epoch.renew()
                 await table.reload()
             except JournalError as error:
-                log.warning("journal.unavailable", problem=str(error))
+                log.debug("journal.unavailable", problem=str(error))
             except Refusal as refusal:
                 if refusal.reason not in {"JOURNAL_UNAVAILABLE", "SERVER_BUSY", "OUTCOME_UNKNOWN"}:
                     self._drop(table)

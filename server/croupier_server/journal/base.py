@@ -134,6 +134,13 @@ class Journal(Protocol):
     shared: bool
     """True when other processes may append to the same streams."""
 
+    @property
+    def failing(self) -> bool:
+        """True while the store is away, or refuses what it was last asked for.
+
+        A journal logs when that begins and when it is over; whoever calls it need not.
+        """
+
     async def append(self, batch: Append) -> None:
         """Store a batch durably. Returns once it is stored and was delivered to listeners here.
 

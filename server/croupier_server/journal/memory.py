@@ -70,6 +70,11 @@ class MemoryJournal:
         entries = self._streams.get(stream, [])[after : after + max(limit, 0)]
         return [Stored(seq, data) for seq, data in enumerate(entries, after + 1)]
 
+    @property
+    def failing(self) -> bool:
+        """Memory is always there."""
+        return False
+
     async def confirm(self, stream: str) -> None:  # noqa: ARG002 (as in ``Journal``)
         """What can be read is stored; see ``Journal.confirm``."""
         await self._turn()

@@ -41,7 +41,7 @@ from croupier_server.journal.base import (
 from croupier_server.journal.local import check_append
 from croupier_server.journal.redis_checks import Server, check_server, warnings_of
 from croupier_server.journal.redis_cluster import Cluster
-from croupier_server.journal.redis_link import Link, Outages
+from croupier_server.journal.redis_link import Link
 from croupier_server.journal.redis_news import News
 from croupier_server.journal.redis_scripts import (
     APPEND,
@@ -58,6 +58,7 @@ from croupier_server.journal.redis_scripts import (
     unpack_row,
 )
 from croupier_server.journal.redis_servers import Node, OneServer, Servers, Way, call
+from croupier_server.journal.redis_troubles import Troubles
 from croupier_server.journal.redis_url import Address, parse_url
 from croupier_server.journal.redis_wire import (
     ANSWER_SECONDS,
@@ -95,15 +96,14 @@ class RedisJournal:
             if address.waitaof or address.wait
             else None
         )
-        self._refusals: Final = Outages("journal.write_failed", "journal.write_recovered")
         self._news: Final = News(self, self._names)
         self._told: tuple[int, float] | None = None
         self._closed = False
         self._closing: asyncio.Task[None] | None = None
-        self._outages: Final = Outages("journal.lost", "journal.found_again", lambda: self._servers.look())
+        self._troubles: Final = Troubles(lambda: self._servers.look())
         self._most_waiting: Final = max_waiting
         self._servers: Final[Servers] = (
-            Cluster(address, self._outages, self._refusals, self._node, self._news.moved)
+            Cluster(address, self._troubles, self._node, self._news.moved)
             if address.cluster
             else OneServer(self._node(address))
         )
@@ -112,7 +112,7 @@ class RedisJournal:
     def _node(self, address: Address) -> Node:
         """A server that has all of the journal or a part of it, and connections that are yet to open."""
         of = f" {address.shown}" if address.cluster else ""
-        connect = partial(Link, address, self._outages, most_waiting=self._most_waiting)
+        connect = partial(Link, address, self._troubles.lost, most_waiting=self._most_waiting)
         node: Node = Node(
             address.shown,
             connect(f"append{of}", lambda wire: self._ready_to_write(node, wire), confirm=self._confirm),
@@ -155,8 +155,8 @@ class RedisJournal:
 
     @property
     def failing(self) -> bool:
-        """True while a connection is lost, or the last append was refused."""
-        return bool(self._outages or self._refusals)
+        """True while a connection is lost or something is refused; see ``Journal.failing``."""
+        return bool(self._troubles)
 
     @property
     def waiting(self) -> int:
@@ -203,7 +203,7 @@ class RedisJournal:
                     await _in_time(followed.certain(), conflict)
                 raise
             except NotWritten as error:
-                self._refusals.began(self._part(batch.stream), error)
+                self._troubles.write_refused(self._part(batch.stream), entries, error)
                 raise
         if late is not None:
             await _in_time(late, JournalUnavailable("stored, but entries before it cannot be read now"))
@@ -218,11 +218,11 @@ class RedisJournal:
                 again = partial(self._appended, batch, wire, rest, answer)
                 wire.send(pack(("EVAL", APPEND.source, *rest)), again)
                 return
-            self._append_failed(batch.stream, error, reply)
+            self._append_failed(batch.stream, rest[1], error, reply)
             settle(answer, error)
             return
-        if self._refusals:
-            self._refusals.ended(self._part(batch.stream))
+        if self._troubles:
+            self._troubles.written(self._part(batch.stream), rest[1])
         if isinstance(reply, int):
             if not answer.done():
                 answer.set_exception(SequenceConflict(batch.stream, batch.after, reply))
@@ -234,11 +234,11 @@ class RedisJournal:
         node = self._servers.of_shard(shard_of(stream))
         return "append" if node is None else node.append.part
 
-    def _append_failed(self, stream: str, error: JournalUnavailable, reply: Exception) -> None:
+    def _append_failed(self, stream: str, key: str, error: JournalUnavailable, reply: Exception) -> None:
         if isinstance(error, Redirected):
             return  # it goes elsewhere
         if isinstance(reply, hiredis.ReplyError | NotConfirmed):  # else the connection was lost
-            self._refusals.began(self._part(stream), error)
+            self._troubles.write_refused(self._part(stream), key, error)
         if str(reply).startswith("READONLY"):
             # Another is the primary now. It may have our address by the next connection.
             for node in self._servers.nodes:
@@ -400,7 +400,13 @@ class RedisJournal:
 
     async def _call(self, way: Way, key: str, *command: Part) -> Any:
         """The reply to a command for one key. Raises ``JournalUnavailable``."""
-        return await call(self._servers, way, slot_of(key), *command)
+        try:
+            reply = await call(self._servers, way, slot_of(key), *command)
+        except NotWritten as error:
+            self._troubles.read_refused(key, error)
+            raise
+        self._troubles.read(key)
+        return reply
 
     async def _ask_all(self, script: Script, *rest: Part) -> tuple[list[Any], list[int]]:
         """What a script finds in all shards, and those of which nothing was to be had: on their way.
@@ -416,7 +422,12 @@ class RedisJournal:
             found: list[Any] = await _run(await node.read.wire(), script, 0, which, *rest)
             return found
 
-        answers = await asyncio.gather(*map(ask, self._servers.nodes))
+        try:
+            answers = await asyncio.gather(*map(ask, self._servers.nodes))
+        except NotWritten as error:
+            self._troubles.read_refused(self._names.root, error)
+            raise
+        self._troubles.read(self._names.root)
         elsewhere = [shard for shards, _ in answers for shard in shards]
         if elsewhere:
             self._servers.look()

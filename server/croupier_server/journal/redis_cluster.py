@@ -22,6 +22,7 @@ from croupier_server.journal.base import JournalError, JournalUnavailable
 from croupier_server.journal.redis_link import Link, Outages
 from croupier_server.journal.redis_scripts import SHARDS, shard_slot
 from croupier_server.journal.redis_servers import Node, Way
+from croupier_server.journal.redis_troubles import Troubles
 from croupier_server.journal.redis_url import Address
 from croupier_server.journal.redis_wire import ANSWER_SECONDS, NotWritten, Redirected, Wire, pack
 
@@ -66,15 +67,13 @@ class Cluster:
     def __init__(
         self,
         address: Address,
-        outages: Outages,
-        refusals: Outages,
+        troubles: Troubles,
         make: Callable[[Address], Node],
         moved: Callable[[Collection[int]], None],
     ) -> None:
         """``make`` gives a node with connections not yet open; ``moved`` hears of shards elsewhere."""
         self._address: Final = address
-        self._outages: Final = outages
-        self._refusals: Final = refusals
+        self._troubles: Final = troubles
         self._make: Final = make
         self._moved: Final = moved
         self._nodes: Final[dict[_Place, Node]] = {}
@@ -161,7 +160,7 @@ class Cluster:
             except JournalError:
                 pause = _SOON
             else:
-                pause = _SOON if self._outages else _LATER
+                pause = _SOON if self._troubles.lost else _LATER
             await asyncio.sleep(_PAUSE)  # however often a look is asked for
 
     async def _learn(self) -> SlotMap:
@@ -221,8 +220,8 @@ class Cluster:
     async def _let_go(self, node: Node) -> None:
         for link in node.links:
             await link.close()
-            self._outages.ended(link.part)
-            self._refusals.ended(link.part)
+            self._troubles.lost.ended(link.part)
+            self._troubles.writes.ended(link.part)
 
     async def close_appends(self) -> None:
         """See ``Servers.close_appends``."""

@@ -17,7 +17,15 @@ import structlog
 
 from croupier_server.journal.base import JournalUnavailable, QueueFull
 from croupier_server.journal.redis_url import Address
-from croupier_server.journal.redis_wire import ANSWER_SECONDS, Confirm, Handle, Part, Silent, Wire
+from croupier_server.journal.redis_wire import (
+    ANSWER_SECONDS,
+    Confirm,
+    Handle,
+    NotWritten,
+    Part,
+    Silent,
+    Wire,
+)
 
 _log: Final = structlog.get_logger()
 
@@ -27,21 +35,27 @@ _NEVER_UP: Final = JournalUnavailable("not connected to Redis")
 
 
 class Outages:
-    """Which parts of something fail now. The first is logged, and that none is left."""
+    """Which parts of something fail now. The first is logged, and that none is left.
+
+    Of what comes between only a refusal is logged that says something else: a password is wanted
+    where first there was no connection.
+    """
 
     def __init__(self, began: str, ended: str, when_one_began: Callable[[], None] = lambda: None) -> None:
         """The names of the two events."""
         self._events: Final = (began, ended)
         self._when_one_began: Final = when_one_began
         self._parts: Final[set[str]] = set()
+        self._said = ""
 
     def __bool__(self) -> bool:
         return bool(self._parts)
 
     def began(self, part: str, problem: Exception) -> None:
         """A part fails, and may have failed before."""
-        if not self._parts:
-            _log.error(self._events[0], part=part, error=str(problem))
+        if not self._parts or (isinstance(problem, NotWritten) and str(problem) != self._said):
+            self._said = str(problem)
+            _log.error(self._events[0], part=part, error=self._said)
         self._parts.add(part)
         self._when_one_began()
 

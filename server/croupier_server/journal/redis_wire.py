@@ -52,6 +52,10 @@ class ScriptForgotten(NotWritten):
     """Redis does not have a script (any more) that was called by its hash."""
 
 
+class KeyTaken(NotWritten):
+    """A key of the journal holds something that the journal did not put there."""
+
+
 class Redirected(NotWritten):
     """A node of a cluster did not take a command: another has the slot, or none has all of it now.
 
@@ -82,7 +86,6 @@ _REFUSALS: Final = {
     "MASTERDOWN": "this Redis is a replica that has lost its primary",
     "LOADING": "Redis is still loading its data",
     "BUSY": "Redis is busy with a script",
-    "WRONGTYPE": "a key of the journal holds something else: does another program use this database?",
     "NOAUTH": "Redis wants a password",
     "WRONGPASS": "Redis does not take this user and password",
     "NOPERM": "this Redis user lacks rights that the journal needs",
@@ -100,6 +103,8 @@ def refusal(reply: Exception) -> JournalUnavailable:
     code = text.partition(" ")[0]
     if code == "NOSCRIPT":
         return ScriptForgotten("Redis has forgotten a script")
+    if code == "WRONGTYPE":
+        return KeyTaken("a key of the journal holds something else: does another program use this database?")
     if code in _REDIRECTIONS:
         return Redirected(text)
     if _NOT_HERE in text:

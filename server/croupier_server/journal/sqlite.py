@@ -86,6 +86,7 @@ class SqliteJournal:
         self._changes_waiting = 0
         self._reads_waiting = 0
         self._failing = False
+        self._unreadable = False
         self._closed = False
         self._finished: Final[asyncio.Future[None]] = self._loop.create_future()
         # A daemon: a process that ends without closing is not held up; the file stays sound.
@@ -140,6 +141,11 @@ class SqliteJournal:
     async def read(self, stream: str, after: int = 0, limit: int = 1 << 31) -> list[Stored]:
         """Entries above ``after``; see ``Journal.read``."""
         return await self._read(self._reader.entries, stream, after, limit)
+
+    @property
+    def failing(self) -> bool:
+        """True while the file cannot be written or read; see ``Journal.failing``."""
+        return self._failing or self._unreadable
 
     async def confirm(self, stream: str) -> None:  # noqa: ARG002 (as in ``Journal``)
         """What can be read is stored; see ``Journal.confirm``."""
@@ -202,8 +208,15 @@ class SqliteJournal:
             raise QueueFull(f"{self._reads_waiting} reads wait for the disk already")
         self._reads_waiting += 1
         try:
-            return await self._loop.run_in_executor(self._read_thread, query, *arguments)
+            found = await self._loop.run_in_executor(self._read_thread, query, *arguments)
+            if self._unreadable:
+                self._unreadable = False
+                _log.info("journal.read_recovered")
+            return found
         except sqlite3.Error as error:
+            if not self._unreadable:
+                self._unreadable = True
+                _log.error("journal.read_failed", error=str(error))
             raise JournalUnavailable(f"the journal cannot be read: {error}") from error
         finally:
             self._reads_waiting -= 1
