@@ -51,9 +51,12 @@ def _die_with_parent() -> None:
 
 
 class RedisServer:
-    """A server in a folder of its own, with every append synced to disk unless ``settings`` differ."""
+    """A server in a folder of its own, with every append synced to disk unless ``settings`` differ.
 
-    def __init__(self, **settings: str | int) -> None:
+    ``users`` are lines of an ACL file, for users beside the default one.
+    """
+
+    def __init__(self, users: str = "", **settings: str | int) -> None:
         self._program = program()
         self.folder = Path(tempfile.mkdtemp(prefix="redis-"))
         self.socket = self.folder / "s"
@@ -70,6 +73,9 @@ class RedisServer:
             "repl-diskless-sync-delay": 0,
         }
         self.settings |= {name.replace("_", "-"): value for name, value in settings.items()}
+        if users:
+            self.settings["aclfile"] = str(self.folder / "users.acl")
+            (self.folder / "users.acl").write_text(f"user default on nopass ~* &* +@all\n{users}\n")
         self.process: subprocess.Popen[bytes] | None = None
         self.start()
 
