@@ -28,7 +28,7 @@ from croupier_server.journal.base import (
     Append,
     Journal,
     JournalError,
-    QueueFull,
+    NotWritten,
     Row,
     SequenceConflict,
     Stored,
@@ -319,8 +319,9 @@ class Table:
         except SequenceConflict:
             await self.catch_up()
             return False
-        except QueueFull as error:
+        except NotWritten as error:
             self._metrics.append_failed(error)
+            self.failed_ms = self._now_ms()
             raise unavailable(error) from error
         except JournalError as error:
             self._metrics.append_failed(error)

@@ -22,8 +22,8 @@ from croupier_server.journal.base import (
     Deadline,
     Journal,
     JournalError,
+    NotWritten,
     PageKey,
-    QueueFull,
     Row,
     RowFilter,
     SequenceConflict,
@@ -170,7 +170,7 @@ class Tables:
             await self.journal.append(batch)
         except SequenceConflict:
             repeated = True  # the same request has been here before; its payload is compared below
-        except QueueFull as error:
+        except NotWritten as error:
             raise unavailable(error) from error
         except JournalError as error:
             unknown = error

@@ -12,10 +12,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from croupier_server.journal import Deadline, JournalError, JournalUnavailable, Stored, open_journal
+from croupier_server.journal.base import NotWritten
 from croupier_server.journal.redis import RedisJournal
 from croupier_server.journal.redis_scripts import Names
 from croupier_server.journal.redis_url import Address, parse_url
-from croupier_server.journal.redis_wire import NotConfirmed, NotWritten
+from croupier_server.journal.redis_wire import NotConfirmed
 from server.journal_contract import Heard, batch, lobby_row
 from server.redis_cluster import shared_cluster
 from server.redis_server import RedisServer, append_at_last, free_port, opened, shared_server, until

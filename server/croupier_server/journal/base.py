@@ -111,8 +111,12 @@ class JournalLocked(JournalError):
     """Another process has this store open, and it can be open only once."""
 
 
-class QueueFull(JournalUnavailable):
-    """Too many calls are waiting; this one was not taken, and nothing was written."""
+class NotWritten(JournalUnavailable):
+    """The store was not reached or has refused, so it is known that nothing was written."""
+
+
+class QueueFull(NotWritten):
+    """Too many calls are waiting; this one was not taken."""
 
 
 Deliver = Callable[[Sequence[Stored]], None]
@@ -144,7 +148,7 @@ class Journal(Protocol):
     async def append(self, batch: Append) -> None:
         """Store a batch durably. Returns once it is stored and was delivered to listeners here.
 
-        Raises ``SequenceConflict``, ``QueueFull`` (both: nothing was written) or
+        Raises ``SequenceConflict``, ``NotWritten`` (both: nothing was written) or
         ``JournalUnavailable`` (unknown). ``ValueError`` for an empty batch, a negative deadline
         or another stream's row. Unknown is the outcome also for a caller that is cancelled.
         """

@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from croupier_server.journal.base import JournalError, JournalUnavailable
+from croupier_server.journal.base import JournalError, JournalUnavailable, NotWritten
 from croupier_server.journal.redis_url import Address
-from croupier_server.journal.redis_wire import NotWritten, Wire
+from croupier_server.journal.redis_wire import Wire
 
 _OLDEST: Final = 7
 

@@ -18,13 +18,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final, NamedTuple, TypeVar
 
-from croupier_server.journal.base import JournalError, JournalUnavailable
+from croupier_server.journal.base import JournalError, JournalUnavailable, NotWritten
 from croupier_server.journal.redis_link import Link, Outages
 from croupier_server.journal.redis_scripts import SHARDS, shard_slot
 from croupier_server.journal.redis_servers import Node, Way
 from croupier_server.journal.redis_troubles import Troubles
 from croupier_server.journal.redis_url import Address
-from croupier_server.journal.redis_wire import ANSWER_SECONDS, NotWritten, Redirected, Wire, pack
+from croupier_server.journal.redis_wire import ANSWER_SECONDS, Redirected, Wire, pack
 
 SLOTS: Final = 16_384
 _PAUSE: Final = 0.05

@@ -15,13 +15,12 @@ from typing import Any, Final
 
 import structlog
 
-from croupier_server.journal.base import JournalUnavailable, QueueFull
+from croupier_server.journal.base import JournalUnavailable, NotWritten, QueueFull
 from croupier_server.journal.redis_url import Address
 from croupier_server.journal.redis_wire import (
     ANSWER_SECONDS,
     Confirm,
     Handle,
-    NotWritten,
     Part,
     Silent,
     Wire,
@@ -32,6 +31,10 @@ _log: Final = structlog.get_logger()
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 2.0
 _NEVER_UP: Final = JournalUnavailable("not connected to Redis")
+
+
+class NotConnected(NotWritten):
+    """There is no connection now."""
 
 
 class Outages:
@@ -134,11 +137,11 @@ class Link:
         return self._wire.waiting if self._wire is not None else 0
 
     async def wire(self) -> Wire:
-        """The connection. Raises ``QueueFull``, or ``JournalUnavailable``; nothing was sent then."""
+        """The connection. Raises ``QueueFull`` or ``NotConnected``."""
         if self._wire is None:
             await self._tried.wait()
         if self._wire is None:
-            raise JournalUnavailable(str(self._why)) from self._why
+            raise NotConnected(str(self._why)) from self._why
         if self._wire.waiting >= self._most_waiting:
             raise QueueFull(f"{self._wire.waiting} commands wait for Redis already")
         return self._wire

@@ -24,6 +24,7 @@ from croupier_server.journal.base import (
     DeliverRow,
     JournalError,
     JournalUnavailable,
+    NotWritten,
     Row,
     SetBack,
     Stored,
@@ -38,7 +39,7 @@ from croupier_server.journal.redis_scripts import (
     unpack_row,
 )
 from croupier_server.journal.redis_servers import Node, Servers
-from croupier_server.journal.redis_wire import ANSWER_SECONDS, NotWritten, Redirected, Wire, refusal
+from croupier_server.journal.redis_wire import ANSWER_SECONDS, Redirected, Wire, refusal
 
 _log: Final = structlog.get_logger()
 

@@ -11,7 +11,8 @@ from typing import Final
 
 import structlog
 
-from croupier_server.journal.redis_link import Outages
+from croupier_server.journal.base import QueueFull
+from croupier_server.journal.redis_link import NotConnected, Outages
 from croupier_server.journal.redis_wire import KeyTaken
 
 _log: Final = structlog.get_logger()
@@ -52,6 +53,8 @@ class Troubles:
             self._not_taken(key)
 
     def _refused(self, kind: Outages, part: str, key: str, error: Exception) -> None:
+        if isinstance(error, NotConnected | QueueFull):
+            return  # the connection tells of itself, and a queue that is full is soon not
         if not isinstance(error, KeyTaken):
             kind.began(part, error)
         elif key not in self._taken and len(self._taken) < _MOST_TAKEN:

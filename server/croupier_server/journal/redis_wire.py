@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import hiredis
 
-from croupier_server.journal.base import JournalUnavailable
+from croupier_server.journal.base import JournalUnavailable, NotWritten
 
 ANSWER_SECONDS: Final = 3.0
 """How long a command may wait for its answer."""
@@ -38,10 +38,6 @@ Handle = Callable[[Any], None]
 
 class Silent(JournalUnavailable):
     """A server owed an answer for too long; others who wait for it wait in vain."""
-
-
-class NotWritten(JournalUnavailable):
-    """The server refused a command, so nothing was written: out of memory, a replica, no rights."""
 
 
 class NotConfirmed(JournalUnavailable):
