@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import time
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any, Final, Self
 
@@ -78,6 +79,9 @@ _log: Final = structlog.get_logger()
 
 MAX_WAITING: Final = 4096
 """How many commands may wait on a connection before more are refused with ``QueueFull``."""
+
+_LASTING: Final = -1
+"""What PTTL says of a key that does not expire."""
 
 _LATEST: Final = 1 << 53
 """The last deadline: a score is a floating-point number, exact up to here."""
@@ -360,6 +364,48 @@ class RedisJournal:
         how = () if replace else ("NX", "GET")
         found = await self._call("append", at, "SET", at, fresh, *how)
         return fresh if replace or found is None else bytes(found)
+
+    async def streams(self, prefix: str) -> AsyncIterator[str]:
+        """All streams whose name begins so, but for those that are about to expire.
+
+        Some may come twice. Raises ``JournalUnavailable``.
+        """
+        self._check_open()
+        for node in self._servers.nodes:
+            cursor = b"0"
+            while True:
+                wire = await node.read.wire()
+                match = ("MATCH", self._names.entries_like(prefix), "COUNT", 1000)
+                cursor, keys = await wire.call("SCAN", cursor, *match)
+                left = await asyncio.gather(*(wire.call("PTTL", key) for key in keys))
+                for key, ms in zip(keys, left, strict=True):
+                    if ms == _LASTING:
+                        yield key.decode().partition(":e:")[2]
+                if cursor == b"0":
+                    break
+
+    async def reindex(self, row: Row, last: int, deadline: Deadline | None) -> bool:
+        """Write a stream's row and deadline anew; False when its last number is another by now.
+
+        Raises ``JournalUnavailable``.
+        """
+        self._check_open()
+        shard = self._names.shard(row.stream)
+        set_to = "-" if deadline is None else f"{deadline.at_ms}@{deadline.seq}"
+        rest = (
+            f"{shard}e:{row.stream}",
+            shard,
+            row.stream,
+            last,
+            set_to,
+            f"{shard}rows",
+            pack_row(row, last),
+        )
+        slot = self._names.slots[shard]
+        reply = await self._servers.attempt(
+            "append", slot, lambda wire: _run(wire, APPEND, 1, *rest), one_key=False
+        )
+        return not isinstance(reply, int)
 
     async def close(self) -> None:
         """Let the changes under way finish, then let go of Redis; see ``Journal.close``."""

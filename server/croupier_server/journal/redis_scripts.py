@@ -91,8 +91,9 @@ end
 """
 
 _APPEND: Final = """#!lua
--- KEYS: the list of entries. ARGV: shard, stream, last number, deadline ('' keeps, '-' clears),
--- channel of rows, row ('' keeps), entries. Answers the last number when it is another, else the
+-- KEYS: the list of entries. ARGV: shard, stream, last number, deadline ('' keeps, '-' clears, TIME
+-- or TIME@NUMBER of the entry that set it), channel of rows, row ('' keeps), entries, none to write
+-- the index anew. Answers the last number when it is another, else the
 -- head of the row that was replaced, or ''.
 local shard, stream, deadline, row = ARGV[1], ARGV[2], ARGV[4], ARGV[6]
 local last = redis.call('LLEN', KEYS[1])
@@ -127,8 +128,9 @@ if deadline == '-' then
   redis.call('ZREM', shard .. 'deadlines', stream)
   redis.call('HDEL', bound, stream)
 elseif deadline ~= '' then
-  redis.call('ZADD', shard .. 'deadlines', deadline, stream)
-  redis.call('HSET', bound, stream, redis.call('LLEN', KEYS[1]))
+  local at, set_by = string.match(deadline, '^(%d+)@?(%d*)$')
+  redis.call('ZADD', shard .. 'deadlines', at, stream)
+  redis.call('HSET', bound, stream, set_by == '' and redis.call('LLEN', KEYS[1]) or set_by)
 end
 if new then
   if old then
@@ -142,6 +144,7 @@ if new then
   redis.call('SPUBLISH', ARGV[5], before .. '\\n' .. row)
 end
 
+if #ARGV < 7 then return before end
 local news = {ARGV[3]}
 for n = 7, #ARGV do news[#news + 1] = ' ' .. #ARGV[n] end
 news[#news + 1] = '\\n'
@@ -330,6 +333,10 @@ class Names:
     def entries(self, stream: str) -> str:
         """The list of a stream's entries, and the channel on which they are told."""
         return f"{self.shard(stream)}e:{stream}"
+
+    def entries_like(self, prefix: str) -> str:
+        """A pattern for the lists of all streams whose name begins so."""
+        return f"{self.root}:{{s[0-9][0-9][0-9]}}:e:{prefix}*"
 
     def key(self, name: str) -> str:
         """Where a key of that name is."""
