@@ -104,7 +104,8 @@ class LiveTable:
         try:
             return (await self.stub.MakeMove(move, metadata=player, timeout=9)).seq
         except grpc.aio.AioRpcError as error:
-            return error.code(), seen(error).reason if error.code() is grpc.StatusCode.UNAVAILABLE else ""
+            told = "grpc-status-details-bin" in dict(error.trailing_metadata() or ())
+            return error.code(), seen(error).reason if told else ""
 
     async def make_at_last(self, player: Metadata, move: tables_pb2.MakeMoveRequest) -> int:
         """Repeat it for as long as the store is away."""
