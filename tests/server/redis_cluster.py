@@ -24,10 +24,22 @@ class RedisCluster:
     A node counts as failed after ``node_timeout`` ms of silence, and then its replica takes over.
     """
 
-    def __init__(self, *, replicas: bool = False, node_timeout: int = 5000, **settings: str | int) -> None:
+    def __init__(
+        self,
+        users: str = "",
+        *,
+        replicas: bool = False,
+        node_timeout: int = 5000,
+        certificate: tuple[str, str] | None = None,
+    ) -> None:
+        self._tls = certificate is not None
         self.nodes = [
             RedisServer(
-                cluster_enabled="yes", cluster_port=free_port(), cluster_node_timeout=node_timeout, **settings
+                users,
+                cluster_enabled="yes",
+                cluster_port=free_port(),
+                cluster_node_timeout=node_timeout,
+                **({} if certificate is None else tls(*certificate)),
             )
             for _ in range(2 * PRIMARIES if replicas else PRIMARIES)
         ]
@@ -56,8 +68,13 @@ class RedisCluster:
     @property
     def url(self) -> str:
         """What to open a journal with; it names one node that is not there."""
-        places = [f"127.0.0.1:{port}" for port in (free_port(), *(node.port for node in self.nodes))]
-        return f"redis://{','.join(places)}?cluster=true"
+        return f"redis://{self.places}?cluster=true"
+
+    @property
+    def places(self) -> str:
+        """Where its nodes are, and one that is not there."""
+        ports = (node.settings["tls-port" if self._tls else "port"] for node in self.nodes)
+        return ",".join(f"127.0.0.1:{port}" for port in (free_port(), *ports))
 
     def name(self, node: RedisServer) -> str:
         """What a node is called in the cluster."""
@@ -127,6 +144,12 @@ class RedisCluster:
         for node in self.nodes:
             while not holds(node):
                 time.sleep(0.01)
+
+
+def tls(certificate: str, key: str) -> dict[str, str | int]:
+    """Settings of a node that speaks TLS, to its cluster as well."""
+    given = {"tls_cert_file": certificate, "tls_key_file": key, "tls_ca_cert_file": certificate}
+    return {**given, "tls_port": free_port(), "tls_cluster": "yes", "tls_auth_clients": "no"}
 
 
 @cache

@@ -184,6 +184,23 @@ async def empty_journal() -> RedisJournal:
     return await RedisJournal.open(server.url)
 
 
+def certificate_for_loopback(folder: Path) -> tuple[str, str]:
+    """A certificate and its key for 127.0.0.1, which is its own authority."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        missing = "there is no openssl to make a certificate with"
+        if os.environ.get("CI"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    certificate, key = str(folder / "certificate.pem"), str(folder / "key.pem")
+    made = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"]
+    names = ["-subj", "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(
+        [openssl, "req", *made, *names, "-out", certificate, "-keyout", key], check=True, capture_output=True
+    )
+    return certificate, key
+
+
 def free_port() -> int:
     """A port of loopback that nobody listens on."""
     with socket.socket() as probe:
