@@ -5,7 +5,7 @@ SETUP := .venv/.installed
 WHEEL := .venv-wheel/bin
 RULES := $(shell find server/croupier_games -name '*.py')
 
-.PHONY: setup play serve test test-wheel redis-server check bench generate format picture clean
+.PHONY: setup play serve test test-wheel components check bench generate format picture clean
 
 setup: $(SETUP)
 
@@ -21,16 +21,23 @@ play: setup
 serve: setup
 	$(BIN)/croupier serve
 
-test: setup redis-server
+test: setup components
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# The Redis journal is tried on real servers, which the tests start and stop themselves.
-redis-server:
-	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server >/dev/null; \
+# What the tests start and stop themselves beside our own processes: a store, and load balancers.
+COMPONENTS := redis-server haproxy nginx
+
+components:
+	@PATH="$$PATH:/usr/sbin"; missing=; for component in $(COMPONENTS); do \
+		command -v $$component >/dev/null || missing="$$missing $$component"; \
+	done; \
+	command -v valkey-server >/dev/null && missing=$$(echo "$$missing" | sed 's/ redis-server//'); \
+	if [ -z "$$missing" ]; then \
+		:; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
 	else \
-		echo "make: no redis-server: install it (apt-get install redis-server) to run the tests of the Redis journal" >&2; \
+		echo "make: not here, so their tests are skipped:$$missing (apt-get install$$missing)" >&2; \
 		test -z "$$CI"; \
 	fi
 
@@ -57,6 +64,7 @@ check: setup
 	$(BIN)/python protos/api_check.py
 	$(BIN)/python protos/errors_table.py --check
 	$(BIN)/python clients/picture.py --check
+	$(BIN)/python deploy/check.py
 
 bench: setup .venv-bench/.installed .venv-wheel/.installed
 	PYTHONPATH=tests $(BIN)/python -m bench $(BENCH)
@@ -68,6 +76,7 @@ bench: setup .venv-bench/.installed .venv-wheel/.installed
 
 generate: setup
 	$(BIN)/python protos/generate.py
+	$(BIN)/python deploy/envoy_for_cluster.py
 
 picture: setup
 	$(BIN)/python clients/picture.py

@@ -59,8 +59,7 @@ async def compose(
     journal: Journal, settings: Settings, drain: Drain, metrics: Metrics, *, restored: bool = False
 ) -> Parts:
     """All parts over a journal; ``restored`` begins a new epoch of it. Raises ``JournalError``."""
-    fresh = secrets.token_hex(8).encode()
-    epoch = Epoch(journal, (await journal.key("epoch", fresh, replace=restored)).decode())
+    epoch = Epoch(journal, await (begin_epoch(journal) if restored else _epoch(journal)))
     ids = Ids(await journal.key("id-key", secrets.token_bytes(_KEY_BYTES)))
     page_tokens = PageTokens(await journal.key("page-key", secrets.token_bytes(_KEY_BYTES)))
     tokens = await Tokens.load(journal, cache_size=settings.token_cache)
@@ -85,6 +84,15 @@ async def compose(
         ),
     )
     return Parts(tokens, tables, feeds, epoch, services)
+
+
+async def begin_epoch(journal: Journal) -> str:
+    """A new epoch: clients that know later events of the one before are told to forget them."""
+    return await _epoch(journal, anew=True)
+
+
+async def _epoch(journal: Journal, *, anew: bool = False) -> str:
+    return (await journal.key("epoch", secrets.token_hex(8).encode(), replace=anew)).decode()
 
 
 def _service(file: FileDescriptor, name: str) -> ServiceDescriptor:

@@ -11,12 +11,15 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from croupier_games import dealing
 from croupier_games.game import Game
-from croupier_server.fold import ENTRY_VERSION, Draft, TableState, state_digest
+from croupier_server.fold import ENTRY_VERSION, Draft, Phase, TableState, state_digest
 from croupier_server.journal.v1 import entry_pb2
+
+if TYPE_CHECKING:
+    from croupier_server.settings import Settings
 
 
 class Request(NamedTuple):
@@ -98,3 +101,23 @@ def _deal(
         nonces,
         first=None if game_state is None else rules.next_first(game_state),
     )
+
+
+def set_deadline(state: TableState, drafts: Sequence[Draft], settings: Settings) -> int | None:
+    """Write the deadline after a batch into its last entry: its time, None (never), 0 (as it was)."""
+    last = drafts[-1].entry
+    kinds = {d.kind for d in drafts}
+    now = last.time_ms
+    if "ended" in kinds:
+        return None
+    if kinds & {"dealt", "moved"}:
+        idle = int(settings.idle_game_ttl_s * 1000)
+        if state.created.move_seconds:
+            last.deadline_ms = now + state.created.move_seconds * 1000
+        elif state.phase is not Phase.PLAYING or state.deadline_ms < now + idle:
+            last.deadline_ms = now + idle + idle // 2  # so that few moves have to put it off
+    elif "filled" in kinds:
+        last.deadline_ms = now + int(settings.nonce_wait_s * 1000)
+    elif state.phase is Phase.OPEN:
+        last.deadline_ms = now + int(settings.open_table_ttl_s * 1000)
+    return last.deadline_ms

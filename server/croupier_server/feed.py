@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from typing import Final, Protocol
+from collections.abc import Callable
+from typing import Final, Protocol, Self
 
 from croupier.v1 import streams_pb2
 from croupier_server.errors import Refusal, refuse
@@ -34,7 +34,10 @@ class Resyncable(Protocol):
 
 
 class Feed:
-    """The outgoing side of one stream: a bounded queue of chunks and its coalescing writer."""
+    """The outgoing side of one stream: a bounded queue of chunks and the responses made of them.
+
+    Made on the event loop that it is used on; one reader takes its responses.
+    """
 
     __slots__ = (
         "_bytes",
@@ -43,15 +46,18 @@ class Feed:
         "_extra_bytes",
         "_extras",
         "_limit",
+        "_loop",
         "_overdue",
         "_overflows",
         "_room",
         "_waiter",
+        "_waking",
         "last_write",
         "replaying",
     )
 
     def __init__(self, limit_bytes: int, on_overflow: Callable[[], None] = lambda: None) -> None:
+        self._loop: Final = asyncio.get_running_loop()
         self._chunks: deque[bytes] = deque()
         self._extras: deque[bytes] = deque()
         self._bytes = 0
@@ -60,6 +66,7 @@ class Feed:
         self._overdue: dict[Resyncable, None] = {}
         self._overflows: Final = on_overflow
         self._waiter: asyncio.Future[None] | None = None
+        self._waking = False
         self._room: asyncio.Future[None] | None = None
         self._ending: Exception | bool = False
         self.last_write = time.monotonic()
@@ -154,21 +161,24 @@ class Feed:
 
     async def _next_take(self) -> None:
         if self._room is None:
-            self._room = asyncio.get_running_loop().create_future()
+            self._room = self._loop.create_future()
         await asyncio.shield(self._room)
 
-    async def responses(self) -> AsyncIterator[bytes]:
+    def __aiter__(self) -> Self:
         """The responses to write, each as large as what was due; raises what it was finished with."""
-        while True:
-            if not (self._chunks or self._extras):
-                if self._ending is not False:
-                    break
-                await self._wait()
-                continue
-            yield self._take()
-            self.last_write = time.monotonic()
-        if isinstance(self._ending, Exception):
-            raise self._ending
+        return self
+
+    async def __anext__(self) -> bytes:
+        while not (self._chunks or self._extras):
+            if self._ending is not False:
+                raise self._ending if isinstance(self._ending, Exception) else StopAsyncIteration
+            self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        self.last_write = time.monotonic()
+        return self._take()
 
     def _take(self) -> bytes:
         size, parts = 0, []
@@ -189,18 +199,16 @@ class Feed:
         while self._overdue and self._bytes <= self._limit // 2:
             self.bring_up(next(iter(self._overdue)))
 
-    async def _wait(self) -> None:
-        self._waiter = asyncio.get_running_loop().create_future()
-        try:
-            await self._waiter
-            await asyncio.sleep(0)  # a move's result is queued one turn of the loop behind its event
-        finally:
-            self._waiter = None
-
     def _wake(self) -> None:
-        waiter = self._waiter
-        if waiter is not None and not waiter.done():
-            waiter.set_result(None)
+        # Two turns of the loop later: that far can a move's result be behind its event.
+        if self._waiter is not None and not self._waking:
+            self._waking = True
+            self._loop.call_soon(self._loop.call_soon, self._woken)
+
+    def _woken(self) -> None:
+        self._waking = False
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     def _open_room(self) -> None:
         if self._room is not None:

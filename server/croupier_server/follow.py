@@ -105,13 +105,15 @@ def _fold(state: TableState, stored: Stored) -> Step:
         ) from error
 
 
-def subscription_for(
+async def subscription_for(
     table: Table, feed: Feed, asked: tables_pb2.Subscription, player: str, most_legal: int
 ) -> Subscription:
     """A subscription of a caller who may have it; it follows the table from now on, ``begin`` is next.
 
-    Raises ``Refusal`` NOT_YOUR_SEAT or WRONG_JOIN_CODE.
+    Raises ``Refusal`` NOT_YOUR_SEAT, WRONG_JOIN_CODE, TABLE_UNREADABLE or JOURNAL_UNAVAILABLE.
     """
+    if not _is_seated(table, asked, player):
+        await table.refresh()  # another process may have seated the caller just now
     audience = _audience(table, asked, player)
     if audience is None and not table.state.is_inside(player):
         check_code(table.state, asked.join_code)
@@ -119,6 +121,11 @@ def subscription_for(
     subscription = Subscription(feed, table.followers, table.state, audience, wishes)
     table.followers.add(subscription)
     return subscription
+
+
+def _is_seated(table: Table, asked: tables_pb2.Subscription, player: str) -> bool:
+    own = table.state.seats_of(player)
+    return asked.seat in own if asked.HasField("seat") else bool(own)
 
 
 def _audience(table: Table, asked: tables_pb2.Subscription, player: str) -> Audience:

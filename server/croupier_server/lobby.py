@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+import copy
 import hmac
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 from croupier_server.errors import refuse
-from croupier_server.fold import HOUSE, Phase, TableState
-from croupier_server.journal.base import PageKey, Row, RowFilter
+from croupier_server.fold import HOUSE, Draft, Phase, TableState
+from croupier_server.journal.base import PageKey, Row, RowFilter, Stored
 from croupier_server.views import row_data
 
 _SIGNATURE: Final = 16
@@ -80,6 +82,15 @@ def lobby_row(state: TableState) -> Row:
         subjects=tuple(subjects),
         data=row_data(state),
     )
+
+
+def row_after(state: TableState, datas: Sequence[bytes], drafts: Sequence[Draft]) -> Row:
+    """The row of a table as it will be after a batch: the drafts, and the entries made of them."""
+    after = copy.copy(state)
+    after.requests = {}
+    for data, own in zip(datas, drafts, strict=True):
+        after.fold(Stored(after.seq + 1, data), own)
+    return lobby_row(after)
 
 
 def _invalid() -> Exception:

@@ -12,6 +12,7 @@ from importlib import metadata
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, start_http_server
+from prometheus_client.process_collector import ProcessCollector
 
 _CALL_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _APPEND_SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5)
@@ -23,6 +24,7 @@ class Metrics:
     def __init__(self) -> None:
         self.registry: Final = CollectorRegistry()
         kept = self.registry
+        ProcessCollector(registry=kept)  # CPU above all: one event loop is one core at most
         self._calls: Final = Counter("croupier_calls", "Calls ended.", ["method", "code"], registry=kept)
         self._seconds: Final = Histogram(
             "croupier_call_seconds", "Time of unary calls, of streams their life.", ["method"],

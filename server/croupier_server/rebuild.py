@@ -1,4 +1,4 @@
-"""Make the index of a journal in Redis anew from its streams: ``python -m croupier_server.rebuild URL``.
+"""Make the index of a journal in Redis anew from its streams.
 
 The law of this file: the streams are the truth. What else there is of a table (its row in the lobby
 and in inboxes, its deadline) follows from its entries, and is written only while the stream still
@@ -10,34 +10,44 @@ its stream, in one step, so no crash leaves them apart.
 
 from __future__ import annotations
 
-import asyncio
-import json
-import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import structlog
 
 from croupier_server.fold import Phase, TableState, UnreadableTable
-from croupier_server.journal.base import Deadline, JournalError
-from croupier_server.journal.redis import RedisJournal
+from croupier_server.journal.base import Deadline, Journal
 from croupier_server.lobby import lobby_row
+
+if TYPE_CHECKING:
+    from croupier_server.journal.redis import RedisJournal
+
+_log: Final = structlog.get_logger()
 
 _TABLES: Final = "tables/"
 
 
-async def rebuild(journal: RedisJournal) -> dict[str, list[str]]:
-    """Write the row and deadline of every table: which are done, and which cannot be read.
+async def rebuild(journal: Journal) -> list[str]:
+    """Write the row and deadline of every table but those that cannot be read, which are logged.
 
-    Raises ``JournalUnavailable``; running it again is harmless.
+    The names of those that are done. Raises ``JournalUnavailable``, and ``ValueError`` for a journal
+    that is not in Redis; running it again is harmless.
     """
-    found: dict[str, list[str]] = {"rebuilt": [], "unreadable": []}
+    # Its parser comes with an extra of its own, which other journals do without.
+    from croupier_server.journal.redis import RedisJournal
+
+    if not isinstance(journal, RedisJournal):
+        raise ValueError("only a journal in Redis has an index that can be rebuilt")
+    done: list[str] = []
     async for name in journal.streams(_TABLES):
         try:
             while not await _rebuild_one(journal, name):
                 pass  # it went on meanwhile: read it again
-        except UnreadableTable:
-            found["unreadable"].append(name)
+        except UnreadableTable as error:
+            _log.error("table.unreadable", table=name, problem=str(error))
         else:
-            found["rebuilt"].append(name)
-    return found
+            done.append(name)
+    _log.info("index.rebuilt", tables=len(done))
+    return done
 
 
 async def _rebuild_one(journal: RedisJournal, name: str) -> bool:
@@ -48,24 +58,3 @@ async def _rebuild_one(journal: RedisJournal, name: str) -> bool:
         return True  # it has left the journal meanwhile
     deadline = None if state.phase is Phase.ENDED else Deadline(name, state.deadline_seq, state.deadline_ms)
     return await journal.reindex(lobby_row(state), state.seq, deadline)
-
-
-async def _main(url: str) -> int:
-    try:
-        journal = await RedisJournal.open(url)
-        try:
-            found = await rebuild(journal)
-        finally:
-            await journal.close()
-    except (JournalError, ValueError) as error:
-        sys.stderr.write(f"croupier: {error}\n")
-        return 1
-    sys.stdout.write(json.dumps({"rebuilt": len(found["rebuilt"]), "unreadable": found["unreadable"]}) + "\n")
-    return 1 if found["unreadable"] else 0
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.stderr.write("usage: python -m croupier_server.rebuild redis://HOST:PORT\n")
-        sys.exit(2)
-    sys.exit(asyncio.run(_main(sys.argv[1])))

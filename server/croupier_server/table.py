@@ -10,17 +10,16 @@ state is dropped and read again.
 from __future__ import annotations
 
 import asyncio
-import copy
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import structlog
 
 from croupier_games.game import IllegalMove, MalformedMove
 from croupier_server import logs
-from croupier_server.drafts import Request, draft, next_steps
+from croupier_server.drafts import Request, draft, next_steps, set_deadline
 from croupier_server.errors import Refusal, refuse, refused_by_rules, unavailable
 from croupier_server.fold import Accepted, Draft, Phase, Step, TableState, UnreadableTable
 from croupier_server.journal.base import (
@@ -29,12 +28,11 @@ from croupier_server.journal.base import (
     Journal,
     JournalError,
     NotWritten,
-    Row,
     SequenceConflict,
     Stored,
 )
 from croupier_server.journal.v1 import entry_pb2
-from croupier_server.lobby import lobby_row
+from croupier_server.lobby import row_after
 from croupier_server.views import EventView
 
 if TYPE_CHECKING:
@@ -61,10 +59,24 @@ Decide = Callable[[int], list[Draft]]
 """Decides a command at a time (Unix ms) from the table's state. Raises ``Refusal``."""
 
 
+class AskedMove(NamedTuple):
+    """A player's move as MakeMove asks for it; ``seat`` and ``expected_seq`` may be None."""
+
+    request: Request
+    seat: int | None
+    text: str
+    expected_seq: int | None
+
+
+Landed = Callable[[int | Coroutine[Any, Any, int]], None]
+"""Is told the number of a begun move's entry, or given what finds out what became of the move."""
+
+
 class Table:
     """One table in this process: a cache of its journal stream that can be dropped at any time."""
 
     __slots__ = (
+        "_begun",
         "_cancel",
         "_journal",
         "_lock",
@@ -107,6 +119,7 @@ class Table:
         self._when_set_back: Final = when_set_back
         self._own: dict[int, tuple[bytes, Draft]] = {}
         self._lock: Final = asyncio.Lock()
+        self._begun: asyncio.Future[None] | None = None
         self._cancel: Callable[[], None] | None = None
 
     @property
@@ -117,7 +130,7 @@ class Table:
     @property
     def busy(self) -> bool:
         """True while a command is under way or somebody follows the table."""
-        return self._lock.locked() or bool(self.followers)
+        return self._lock.locked() or self._begun is not None or bool(self.followers)
 
     async def load(self) -> None:
         """Fold what is stored and follow what comes; then take the steps that are nobody's.
@@ -164,6 +177,8 @@ class Table:
         Raises ``Refusal`` TABLE_NOT_FOUND, TABLE_UNREADABLE or JOURNAL_UNAVAILABLE.
         """
         async with self._lock:
+            if self._begun is not None:
+                await asyncio.wait((self._begun,))
             self.close()
             try:
                 fresh = TableState(self.name)
@@ -256,6 +271,11 @@ class Table:
             raise unavailable(error) from error
         self.check_readable()
 
+    async def refresh(self) -> None:
+        """Where others write too, fold what they have appended. Raises ``Refusal`` as ``catch_up`` does."""
+        if self._journal.shared:
+            await self.catch_up()
+
     # --- commands -----------------------------------------------------------------------------
 
     async def command(self, decide: Decide, request: Request | None = None) -> int:
@@ -265,6 +285,8 @@ class Table:
         """
         async with self._lock:
             for _ in range(_ATTEMPTS):
+                if self._begun is not None:
+                    await asyncio.wait((self._begun,))
                 self.check_readable()
                 if request is not None:
                     accepted = self.accepted(request)
@@ -274,20 +296,22 @@ class Table:
                 try:
                     drafts = decide(max(self._now_ms(), self.state.time_ms))
                 except Refusal:
-                    # Where others write too, it may rest on what is no longer so.
-                    if not self._journal.shared or not await self._has_news():
+                    if not await self._has_news():
                         raise
                     continue
                 if not drafts:
-                    return self.state.seq
+                    if not await self._has_news():
+                        return self.state.seq
+                    continue
                 first = self.state.seq + 1
                 if await self._append(drafts):
                     return first
             raise refuse("SERVER_BUSY", "too many others change this table at once; nothing was done")
 
     async def _has_news(self) -> bool:
+        """Whether what was decided without an append rests on what is no longer so: decide again then."""
         before = self.state.seq
-        await self.catch_up()
+        await self.refresh()
         return self.state.seq > before
 
     def accepted(self, request: Request) -> Accepted | None:
@@ -305,15 +329,8 @@ class Table:
 
     async def _append(self, drafts: list[Draft]) -> bool:
         """Append a batch; False when others were first (their entries are folded then)."""
-        state = self.state
-        deadline = self._set_deadline(drafts)
-        stream, after = state.name, state.seq
-        datas = tuple(d.entry.SerializeToString() for d in drafts)
-        for seq, (data, d) in enumerate(zip(datas, drafts, strict=True), after + 1):
-            self._own[seq] = (data, d)
-        row = None if _is_plain_move(drafts) else self._row_after(datas, drafts)
-        batch = Append(stream, after, datas, KEEP if deadline == 0 else deadline, row)
         began = time.perf_counter()
+        batch = self._batch(drafts)
         try:
             await self._journal.append(batch)
         except SequenceConflict:
@@ -325,21 +342,30 @@ class Table:
             raise unavailable(error) from error
         except JournalError as error:
             self._metrics.append_failed(error)
-            await self._find_out(after, datas, error)
+            await self._find_out(batch, error)
         self._metrics.appended(time.perf_counter() - began)
         return True
 
-    async def _find_out(self, after: int, datas: Sequence[bytes], error: JournalError) -> None:
+    def _batch(self, drafts: list[Draft]) -> Append:
+        state = self.state
+        deadline = set_deadline(state, drafts, self._settings)
+        datas = tuple([d.entry.SerializeToString() for d in drafts])
+        for seq, (data, d) in enumerate(zip(datas, drafts, strict=True), state.seq + 1):
+            self._own[seq] = (data, d)
+        row = None if _is_plain_move(drafts) else row_after(state, datas, drafts)
+        return Append(state.name, state.seq, datas, KEEP if deadline == 0 else deadline, row)
+
+    async def _find_out(self, batch: Append, error: JournalError) -> None:
         """After an append whose outcome is unknown: is our entry there? Raises ``Refusal`` if not."""
         self.failed_ms = self._now_ms()
         try:
-            stored = await self._journal.read(self.name, after)
+            stored = await self._journal.read(self.name, batch.after)
         except JournalError as again:
             log.debug("journal.unavailable", problem=str(again))
             raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from error
         self._deliver(stored)
         self.check_readable()
-        if not stored or stored[0].data != datas[0]:
+        if not stored or stored[0].data != batch.entries[0]:
             raise unavailable(error) from error
         await self._confirm(error)
 
@@ -352,33 +378,6 @@ class Table:
             raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from (
                 error or again
             )
-
-    def _set_deadline(self, drafts: list[Draft]) -> int | None:
-        """Write the deadline after a batch into its last entry: its time, None (never), 0 (as it was)."""
-        last = drafts[-1].entry
-        kinds = {d.kind for d in drafts}
-        state, settings, now = self.state, self._settings, last.time_ms
-        if "ended" in kinds:
-            return None
-        if kinds & {"dealt", "moved"}:
-            idle = int(settings.idle_game_ttl_s * 1000)
-            if state.created.move_seconds:
-                last.deadline_ms = now + state.created.move_seconds * 1000
-            elif state.phase is not Phase.PLAYING or state.deadline_ms < now + idle:
-                last.deadline_ms = now + idle + idle // 2  # so that few moves have to put it off
-        elif "filled" in kinds:
-            last.deadline_ms = now + int(settings.nonce_wait_s * 1000)
-        elif state.phase is Phase.OPEN:
-            last.deadline_ms = now + int(settings.open_table_ttl_s * 1000)
-        return last.deadline_ms
-
-    def _row_after(self, datas: Sequence[bytes], drafts: Sequence[Draft]) -> Row:
-        """The lobby row as it will be after the batch."""
-        after = copy.copy(self.state)
-        after.requests = {}
-        for data, own in zip(datas, drafts, strict=True):
-            after.fold(Stored(after.seq + 1, data), own)
-        return lobby_row(after)
 
     # --- steps that are nobody's --------------------------------------------------------------
 
@@ -422,20 +421,64 @@ class Table:
 
     # --- moves --------------------------------------------------------------------------------
 
-    async def move(self, request: Request, seat: int | None, text: str, expected_seq: int | None) -> int:
+    async def move(self, asked: AskedMove) -> int:
         """Make a player's move: the number of its entry. Raises ``Refusal``; see MakeMove."""
+        return await self.command(lambda now_ms: self._decide(asked, now_ms), asked.request)
 
-        def decide(now_ms: int) -> list[Draft]:
-            acting = self.seat_for(request.actor, seat)
-            self._check_playing()
-            self._check_fresh(expected_seq)
-            try:
-                move = self.state.rules.parse_move(text)
-            except MalformedMove as error:
-                raise refused_by_rules(error, "move") from None
-            return self._moved(now_ms, request, acting, move, entry_pb2.MOVED_BY_UNSPECIFIED)
+    def begin_move(self, asked: AskedMove, landed: Landed) -> bool:
+        """Make a move without a task of its own, where nothing is in its way.
 
-        return await self.command(decide, request)
+        ``landed`` is called when the journal has it, later. False when nothing was done because
+        the move has to wait, was made before or is refused: ``move`` says what holds.
+        """
+        if self._begun is not None or self._lock.locked() or self.unreadable is not None or self.stale:
+            return False
+        request = asked.request
+        if request.request_id and (request.actor, request.request_id) in self.state.requests:
+            return False
+        began = time.perf_counter()
+        try:
+            batch = self._batch(self._decide(asked, max(self._now_ms(), self.state.time_ms)))
+            appending = asyncio.ensure_future(self._journal.append(batch))
+        except (Refusal, JournalError):
+            return False
+
+        def appended(appending: asyncio.Future[None]) -> None:
+            self._begun = None
+            error = asyncio.CancelledError() if appending.cancelled() else appending.exception()
+            if error is None:
+                self._metrics.appended(time.perf_counter() - began)
+                landed(batch.after + 1)
+            else:
+                landed(self._settle(asked, batch, error))
+
+        self._begun = appending
+        appending.add_done_callback(appended)
+        return True
+
+    async def _settle(self, asked: AskedMove, batch: Append, error: BaseException) -> int:
+        """What became of a begun move whose append failed. Raises ``Refusal``, or the error."""
+        if isinstance(error, SequenceConflict):
+            return await self.move(asked)
+        if not isinstance(error, JournalError):
+            raise error
+        self._metrics.append_failed(error)
+        if isinstance(error, NotWritten):
+            self.failed_ms = self._now_ms()
+            raise unavailable(error) from error
+        async with self._lock:
+            await self._find_out(batch, error)
+        return batch.after + 1
+
+    def _decide(self, asked: AskedMove, now_ms: int) -> list[Draft]:
+        acting = self.seat_for(asked.request.actor, asked.seat)
+        self._check_fresh(asked.expected_seq)  # first: who lost the race for the last turn is told so
+        self._check_playing()
+        try:
+            move = self.state.rules.parse_move(asked.text)
+        except MalformedMove as error:
+            raise refused_by_rules(error, "move") from None
+        return self._moved(now_ms, asked.request, acting, move, entry_pb2.MOVED_BY_UNSPECIFIED)
 
     def _moved(
         self, now_ms: int, request: Request, seat: int, move: Any, by: entry_pb2.MovedBy.ValueType

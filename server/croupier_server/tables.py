@@ -108,6 +108,14 @@ class Tables:
         table.idle_since = time.monotonic()
         return table
 
+    async def fresh(self, name: str) -> Table:
+        """As ``get``, with all that any process had appended when it was asked for."""
+        known = name in self._live or name in self._loading
+        table = await self.get(name)
+        if known:
+            await table.refresh()
+        return table
+
     async def _load(self, name: str) -> None:
         table = self._table(name)
         await table.load()

@@ -52,6 +52,16 @@ def test_serve_says_where_and_drains_when_told(
     assert (home / "data/croupier/croupier.sqlite").exists(), "the default journal"
 
 
+def test_serve_takes_the_journal_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It may hold a password, which would be seen in the arguments."""
+    monkeypatch.setenv("CROUPIER_JOURNAL", f"sqlite:{tmp_path / 'elsewhere.sqlite'}")
+    with running("serve", "--listen", "127.0.0.1:0", "--house-bots", "0") as serving:
+        serving.next("ready")
+        assert (tmp_path / "elsewhere.sqlite").exists()
+
+
 def test_serve_refuses_a_setting_that_is_none(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setenv("CROUPIER_MAX_CALLS", "many")
     assert main(["serve"]) == 2

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import ctypes
-import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -22,32 +19,22 @@ from pathlib import Path
 from typing import Any, Self
 
 import hiredis
-import pytest
 
 from croupier_server.journal import Append, Journal, JournalUnavailable
 from croupier_server.journal.redis import RedisJournal
+from system import components
 
 _PROGRAMS = ("redis-server", "valkey-server")
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
 def installed() -> str | None:
     """The server's program, if there is one."""
-    return next(filter(None, map(shutil.which, _PROGRAMS)), None)
+    return components.installed(*_PROGRAMS)
 
 
 def program() -> str:
     """The server's program. Fails where there is none under CI, and skips elsewhere."""
-    if found := installed():
-        return found
-    missing = "no redis-server here: apt-get install redis-server (7 or later; valkey-server does as well)"
-    if os.environ.get("CI"):
-        pytest.fail(missing)
-    pytest.skip(missing)
-
-
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    return components.program(*_PROGRAMS, package="redis-server (7 or later; valkey-server does as well)")
 
 
 class RedisServer:
@@ -90,7 +77,9 @@ class RedisServer:
         for name, value in self.settings.items():
             command += [f"--{name}", str(value)]
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, preexec_fn=_die_with_parent)
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=log, preexec_fn=components.die_with_parent
+            )
         while True:
             try:
                 if self.command("PING") == b"PONG":
@@ -186,12 +175,7 @@ async def empty_journal() -> RedisJournal:
 
 def certificate_for_loopback(folder: Path) -> tuple[str, str]:
     """A certificate and its key for 127.0.0.1, which is its own authority."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        missing = "there is no openssl to make a certificate with"
-        if os.environ.get("CI"):
-            pytest.fail(missing)
-        pytest.skip(missing)
+    openssl = components.program("openssl", package="openssl")
     certificate, key = str(folder / "certificate.pem"), str(folder / "key.pem")
     made = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"]
     names = ["-subj", "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 from unittest import mock
@@ -27,6 +27,7 @@ from croupier_server.ids import Ids
 from croupier_server.journal import Append, Journal, JournalUnavailable, MemoryJournal, Stored
 from croupier_server.journal.local import Clock
 from croupier_server.lobby import PageTokens
+from croupier_server.rpc.streams import Streamed
 from croupier_server.rpc.table_service import TableServicer
 from croupier_server.settings import Settings
 from croupier_server.table import Table
@@ -196,16 +197,21 @@ Response = TypeVar("Response", pb.WatchTableResponse, pb.PlayResponse)
 class Stream(Generic[Response]):
     """The client's end of a stream; reads only when asked to."""
 
-    def __init__(self, responses: AsyncIterator[bytes], kind: type[Response]) -> None:
-        self._responses = responses
+    def __init__(self, stream: AsyncIterable[bytes], kind: type[Response]) -> None:
+        self._stream = stream
+        self._responses = aiter(stream)
         self._kind = kind
         self.raw: list[bytes] = []
         self.updates: list[pb.TableUpdate] = []
 
     async def next(self) -> Response:
         """The next response."""
-        async with asyncio.timeout(10):
-            data = await anext(self._responses)
+        try:
+            async with asyncio.timeout(10):
+                data = await anext(self._responses)
+        except BaseException:
+            await self.close()
+            raise
         self.raw.append(data)
         response = self._kind.FromString(data)
         self.updates += response.updates
@@ -232,8 +238,8 @@ class Stream(Generic[Response]):
 
     async def close(self) -> None:
         """Go away."""
-        assert isinstance(self._responses, AsyncGenerator)
-        await self._responses.aclose()
+        if isinstance(self._stream, Streamed):
+            await self._stream.aclose()
 
     @property
     def seqs(self) -> list[int]:

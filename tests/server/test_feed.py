@@ -372,7 +372,7 @@ def feeds() -> Iterator[Feeds]:
 
 
 async def test_a_silent_stream_shows_signs_of_life(feeds: Feeds) -> None:
-    stream = Stream(feeds.open().responses(), pb.WatchTableResponse)
+    stream = Stream(feeds.open(), pb.WatchTableResponse)
     beats = [(await stream.next()).heartbeat.server_time for _ in range(2)]
     assert [(beat.seconds, beat.nanos) for beat in beats] == [(1_700_000_000, 250_000_000)] * 2
 
@@ -411,14 +411,14 @@ async def test_a_feed_ends_when_all_is_out() -> None:
     feed.push_note(b"\x20\x01")
     feed.finish()
     feed.finish(ValueError("too late"))
-    assert [response async for response in feed.responses()] == [b"\x20\x01"]
+    assert [response async for response in feed] == [b"\x20\x01"]
 
 
 async def test_a_feed_ends_with_its_error() -> None:
     feed = Feed(1000)
     feed.finish(ValueError("so"))
     with pytest.raises(ValueError, match="so"):
-        await anext(feed.responses())
+        await anext(feed)
 
 
 async def test_a_client_that_half_closes_gets_its_answers(room: Room) -> None:

@@ -24,7 +24,7 @@ class Reader:
     def __init__(self, room: Room, who: Caller, limit_bytes: int = 1 << 19) -> None:
         self.feed = Feed(limit_bytes)
         self.inbox = Inbox(self.feed, who.player, house=who.is_house)
-        self._responses = self.feed.responses()
+        self._responses = self.feed
         self._room = room
         self.items: list[players_pb2.InboxItem] = []
         self.replayed_after: int | None = None

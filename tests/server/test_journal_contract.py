@@ -274,8 +274,12 @@ class TestClose(OnEachJournal):
     async def test_afterwards_all_is_refused(self, journal: Journal) -> None:
         await journal.append(batch("t", 0))
         await journal.close()
+
+        async def append() -> None:
+            await journal.append(batch("t", 1))
+
         calls = (
-            journal.append(batch("t", 1)),
+            append(),
             journal.read("t"),
             journal.last_seq("t"),
             journal.listen("t", 0, Heard()),

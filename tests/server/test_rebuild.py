@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,11 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from croupier.v1.tables_pb2 import Table
 from croupier_games import GAMES
 from croupier_server.journal import Row, RowFilter
 from croupier_server.journal.redis import RedisJournal
+from croupier_server.operate import operate
 from croupier_server.rebuild import rebuild
 from croupier_server.settings import Settings
 from server.journal_contract import batch
@@ -96,7 +95,7 @@ async def test_rows_inboxes_and_deadlines_are_what_they_were(kind: str) -> None:
         for server in servers:
             drop_index(server)
         assert not any((await index(journal))["rows"].values())
-        assert sorted((await rebuild(journal))["rebuilt"]) == sorted(names)
+        assert sorted(await rebuild(journal)) == sorted(names)
         assert await index(journal) == before
         await replica.some_move(names[2])
 
@@ -116,12 +115,18 @@ async def test_what_goes_on_meanwhile_is_not_set_back() -> None:
         assert await journal.due(FOR_EVER) == []
 
 
-async def test_the_command_says_what_it_could_not_read() -> None:
+async def test_an_operator_has_it_done_but_for_what_cannot_be_read() -> None:
     server = shared_server()
     server.command("FLUSHALL")
     async with process_on(server.url) as (journal, replica):
         await journal.append(batch("tables/damaged", 0, b"\xff"))
-        await replica.create("doudizhu")
-    command = [sys.executable, "-m", "croupier_server.rebuild", server.url]
-    done = await asyncio.to_thread(subprocess.run, command, capture_output=True, check=False)
-    assert (done.returncode, json.loads(done.stdout)) == (1, {"rebuilt": 1, "unreadable": ["tables/damaged"]})
+        name = await replica.create("doudizhu")
+        drop_index(server)
+        with capture_logs() as logs:
+            await operate("rebuild", server.url)
+        assert [row.stream for row in await journal.page(RowFilter(), None, 9)] == [name]
+    assert [(log["event"], log.get("table")) for log in logs if "table" in log] == [
+        ("table.unreadable", "tables/damaged")
+    ]
+    with pytest.raises(ValueError, match="only a journal in Redis"):
+        await operate("rebuild", "memory:")

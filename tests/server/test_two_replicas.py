@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from croupier.v1 import tables_pb2 as pb
 from croupier_games import GAMES
 from croupier_server.errors import Refusal
 from croupier_server.journal import Append, Cancel, Deliver, Journal, JournalUnavailable, SetBack, Stored
@@ -216,3 +217,53 @@ async def test_a_late_process_fires_a_deadline_that_it_has_not_heard_of(room: Ro
     room.now_s += 20
     await late.tables.sweeper.fire_due()
     assert len(await room.stored(name)) == 8
+
+
+async def test_a_late_process_knows_who_has_sat_down(room: Room, late: Replica) -> None:
+    name = await room.create("doudizhu", private=True)
+    await late.tables.get(name)
+    code = (await room.state(name)).created.join_code
+    seat = (await room.join(name, guest(1), join_code=code)).seat
+    for wish in ({"seat": seat}, {}):
+        stream = late.watch(name, guest(1), **wish)
+        await stream.until("snapshot", 2)
+        assert {update.as_seat for update in stream.updates} == {seat}
+        await stream.close()
+    with refused("WRONG_JOIN_CODE"):
+        await late.watch(name, guest(2)).rest()
+
+
+async def test_on_a_play_stream_too(room: Room, late: Replica) -> None:
+    name = await room.create("doudizhu")
+    await late.tables.get(name)
+    seat = (await room.join(name, guest(1))).seat
+    stream = late.play(guest(1))
+    stream.subscribe(name, seat=seat)
+    await stream.until("snapshot", 2)
+    await stream.close()
+
+
+async def test_what_is_asked_of_a_late_process_is_as_others_left_it(room: Room, late: Replica) -> None:
+    name = await room.deal_short("doudizhu")
+    await late.tables.get(name)
+    seq = await room.some_move(name)
+    table = await room.tables.get(name)
+    who = holder(table, table.state.to_act or 0)
+    request = pb.ListLegalMovesRequest(table=name)
+    assert (await late.service.list_legal_moves(request, who)).total_size > 0
+    await room.some_move(name)
+    shown = await late.service.get_table(pb.GetTableRequest(name=name), who)
+    assert shown.table.seq == seq + 1
+    await room.play_out(name, random.Random(1))
+    record = await late.service.get_record(pb.GetRecordRequest(table=name), who)
+    assert record.record_json
+
+
+async def test_who_stood_up_elsewhere_may_sit_down_again_at_a_late_process(room: Room, late: Replica) -> None:
+    name = await room.create("doudizhu")
+    await room.join(name, guest(1))
+    await late.tables.get(name)
+    await room.service.leave_table(pb.LeaveTableRequest(name=name), guest(1))
+    await late.join(name, guest(1))
+    assert (await late.state(name)).seats_of(guest(1).player)
+    assert len(await room.stored(name)) == 4

@@ -33,7 +33,8 @@ class Steps:
         self.count = 0
         self._reached: list[tuple[int, asyncio.Event]] = []
 
-    def one(self) -> None:
+    def one(self, audience: tuple[str, int | None]) -> None:
+        """One more was told to an audience: a table's name and the seat, None for a spectator."""
         self.count += 1
         for mark, event in self._reached:
             if self.count >= mark:
@@ -66,7 +67,7 @@ class Ledger:
         if isinstance(event, croupier.Step):
             assert event.seq == len(self.steps) + 1, f"{self}: {event.seq} after {len(self.steps)}"
             self.steps.append(event.message)
-            self._count.one()
+            self._count.one((self.table, self.seat))
 
     def moves(self) -> list[tuple[int, str, str | None]]:
         """All moves told of: seat, text, and who made it when it was not the player."""
@@ -117,6 +118,23 @@ async def look_on(watch: croupier.Watch, ledger: Ledger) -> None:
         ledger.note(event)
 
 
+async def first_turn(seats: Sequence[croupier.Seat]) -> croupier.Turn:
+    """The first turn of a game, whichever seat has it."""
+
+    async def of(seat: croupier.Seat) -> croupier.Turn:
+        async for event in seat:
+            if isinstance(event, croupier.Turn):
+                return event
+        raise AssertionError("the table has ended")
+
+    waiting = [asyncio.create_task(of(seat)) for seat in seats]
+    done, others = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for task in others:
+        task.cancel()
+    await asyncio.wait(others)
+    return done.pop().result()
+
+
 @asynccontextmanager
 async def clients(address: str, count: int, **wishes: Any) -> AsyncIterator[list[croupier.Client]]:
     """So many players with a connection each."""
@@ -152,6 +170,16 @@ async def play_game(
     return ledgers
 
 
+async def play_until(
+    enough: asyncio.Event, seated: Sequence[croupier.Client], game: str, **how: Any
+) -> list[list[Ledger]]:
+    """Play table after table, the last to its end; the ledgers of each. ``how`` as in ``play_game``."""
+    tables = []
+    while not enough.is_set():
+        tables.append(await play_game(seated, game, **how))
+    return tables
+
+
 async def check_table(client: croupier.Client, ledgers: Sequence[Ledger]) -> records.Verified:
     """Hold the ledgers of one ended table to each other and to its record, which must hold itself."""
     name = ledgers[0].table
@@ -184,3 +212,13 @@ async def check_again(client: croupier.Client, ledger: Ledger) -> None:
     reread = Ledger(ledger.table, ledger.seat)
     await look_on(again, reread)
     assert reread.steps == ledger.steps, ledger
+
+
+async def check_all(seated: Sequence[croupier.Client], ledgers: Sequence[Sequence[Ledger]]) -> None:
+    """Every table, and what each audience was told of it against what the journal has."""
+    for told in ledgers:
+        assert (await check_table(seated[0], told)).result == "finished"
+        for ledger in told:
+            names = [seat.player for seat in (await seated[0].get_table(ledger.table)).seats]
+            owners = [c for c in seated if ledger.seat is not None and c.player.name == names[ledger.seat]]
+            await check_again((owners or seated[-1:])[0], ledger)

@@ -96,6 +96,16 @@ class ServerProcess:
         await self.kill()
         await self.start()
 
+    def freeze(self) -> None:
+        """SIGSTOP: it keeps its connections and does nothing. Its house bots go on."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """SIGCONT: it goes on where it was."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
     async def house_pids(self, count: int = 1) -> list[int]:
         """The processes of house bots of this life, once it has started ``count`` of them."""
         return [line["pid"] for line in await self._until_logged("house.started", count)]

@@ -10,20 +10,17 @@ import asyncio
 import os
 import random
 import signal
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import grpc
 from grpc import StatusCode
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 import croupier
 from croupier.bots import make_bot
-from croupier.v1 import players_pb2, players_pb2_grpc, tables_pb2, tables_pb2_grpc
-from system.players import Ledger, Steps, check_again, check_table, clients, play, play_game
+from system.players import Ledger, Steps, check_all, clients, play, play_game
 from system.processes import ServerProcess, server_process
+from system.streams import ending, idle_streams
 
 GAMES = [
     ("hidden_unders", 4, {"rounds": 4}),
@@ -57,16 +54,6 @@ async def play_with_house(
     ledger = Ledger(table.name, seat.number, steps)
     await play(seat, ledger, make_bot(game, "easy", 1))
     return ledger
-
-
-async def check_all(seated: Sequence[croupier.Client], ledgers: Sequence[Sequence[Ledger]]) -> None:
-    """Every table, and what each audience was told of it against what the journal has."""
-    for told in ledgers:
-        assert (await check_table(seated[0], told)).result == "finished"
-        for ledger in told:
-            names = [seat.player for seat in (await seated[0].get_table(ledger.table)).seats]
-            owners = [c for c in seated if ledger.seat is not None and c.player.name == names[ledger.seat]]
-            await check_again((owners or seated[-1:])[0], ledger)
 
 
 async def test_games_outlive_a_server_that_is_killed_again_and_again(tmp_path: Path) -> None:
@@ -134,30 +121,3 @@ async def test_a_drain_does_not_wait_for_idle_streams_and_clients_resume(tmp_pat
         bots = [make_bot("doudizhu", "easy", seat.number) for seat in idle]
         await asyncio.gather(*map(play, idle, ledgers, bots))
         await check_all(seated, [ledgers, await going_on])
-
-
-async def idle_streams(channel: grpc.aio.Channel, table: str, token: str) -> list[Any]:
-    """One open stream of each kind, on which nothing happens and nobody reads any more."""
-    metadata = (("authorization", f"Bearer {token}"),)
-    tables, wish = tables_pb2_grpc.TableServiceStub(channel), tables_pb2.Subscription(table=table)
-    players, health = players_pb2_grpc.PlayerServiceStub(channel), health_pb2_grpc.HealthStub(channel)
-    play_stream = tables.Play(metadata=metadata)
-    await play_stream.write(tables_pb2.PlayRequest(commands=[tables_pb2.PlayCommand(subscribe=wish)]))
-    streams = [
-        play_stream,
-        tables.WatchTable(tables_pb2.WatchTableRequest(subscription=wish), metadata=metadata),
-        players.WatchInbox(players_pb2.WatchInboxRequest(), metadata=metadata),
-        health.Watch(health_pb2.HealthCheckRequest()),
-    ]
-    for stream in streams:
-        assert await stream.read() is not grpc.aio.EOF
-    return streams
-
-
-async def ending(stream: Any) -> StatusCode:
-    """Read what is left of a stream; what it ended with."""
-    with suppress(grpc.aio.AioRpcError):
-        while await stream.read() is not grpc.aio.EOF:
-            pass
-    code: StatusCode = await stream.code()
-    return code

@@ -34,6 +34,7 @@ def serve(
             help="Where tables are kept: sqlite:PATH, memory: or redis://HOST:PORT. "
             "Default: croupier/croupier.sqlite in $XDG_DATA_HOME (~/.local/share).",
             show_default=False,
+            envvar="CROUPIER_JOURNAL",
         ),
     ] = None,
     metrics: Annotated[

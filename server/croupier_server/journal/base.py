@@ -11,7 +11,7 @@ A journal holds secrets (seeds, cards, keys): whoever can read it can see every 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -145,8 +145,11 @@ class Journal(Protocol):
         A journal logs when that begins and when it is over; whoever calls it need not.
         """
 
-    async def append(self, batch: Append) -> None:
-        """Store a batch durably. Returns once it is stored and was delivered to listeners here.
+    def append(self, batch: Append) -> Awaitable[None]:
+        """Store a batch durably. Done once it is stored and was delivered to listeners here.
+
+        What makes a future (and no coroutine) has queued the batch when it returns it, and raises
+        ``QueueFull`` and ``ValueError`` at once.
 
         Raises ``SequenceConflict``, ``NotWritten`` (both: nothing was written) or
         ``JournalUnavailable`` (unknown). ``ValueError`` for an empty batch, a negative deadline

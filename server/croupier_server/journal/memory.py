@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from collections.abc import Awaitable
 from typing import Final
 
 from croupier_server.journal.base import (
@@ -41,10 +42,26 @@ class MemoryJournal:
         self._keys: Final[dict[str, bytes]] = {}
         self._closed = False
 
-    async def append(self, batch: Append) -> None:
+    def append(self, batch: Append) -> Awaitable[None]:
         """Store a batch; see ``Journal.append``."""
         check_append(batch)
-        await self._turn()
+        self._check_open()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[None] = loop.create_future()
+        loop.call_soon(self._append, batch, answer)
+        return answer
+
+    def _append(self, batch: Append, answer: asyncio.Future[None]) -> None:
+        try:
+            self._store(batch)
+        except SequenceConflict as conflict:
+            if not answer.done():
+                answer.set_exception(conflict)
+        else:
+            if not answer.done():
+                answer.set_result(None)
+
+    def _store(self, batch: Append) -> None:
         entries = self._streams.get(batch.stream, [])
         if batch.after != len(entries):
             raise SequenceConflict(batch.stream, batch.after, len(entries))
@@ -135,9 +152,12 @@ class MemoryJournal:
         await asyncio.sleep(0)
 
     async def _turn(self) -> None:
+        self._check_open()
+        await asyncio.sleep(0)
+
+    def _check_open(self) -> None:
         if self._closed:
             raise JournalUnavailable("the journal is closed")
-        await asyncio.sleep(0)
 
 
 def _age(row: Row) -> PageKey:

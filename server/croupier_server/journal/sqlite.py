@@ -115,14 +115,14 @@ class SqliteJournal:
         """How many changes wait for the disk."""
         return self._changes_waiting
 
-    async def append(self, batch: Append) -> None:
+    def append(self, batch: Append) -> asyncio.Future[None]:
         """Store a batch; see ``Journal.append``.
 
         Cancelled while it waits, it may be stored all the same. A batch with a value that
         SQLite cannot hold (an integer above 64 bits) fails alone, with the error for that.
         """
         check_append(batch)
-        await self._change(batch)
+        return self._change(batch)
 
     async def key(self, name: str, fresh: bytes, *, replace: bool = False) -> bytes:
         """Get or create a key; see ``Journal.key``."""
@@ -233,7 +233,7 @@ class SqliteJournal:
             if isinstance(change, Append) and isinstance(outcome, tuple):
                 self._listeners.publish(change, outcome)
             if not answer.done():
-                answer.set_result(outcome)
+                answer.set_result(None if isinstance(change, Append) else outcome)
 
     def _finish(self) -> None:
         self._finished.set_result(None)

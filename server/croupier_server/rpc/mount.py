@@ -2,9 +2,10 @@
 
 The law of this file: a servicer knows no transport. For each method of its service it has an
 async method in snake case that takes the request (or an async iterator of requests) and the
-``Caller`` and returns the response, or is an async generator of responses; a response is a
-message or its bytes. Whatever goes wrong reaches the client as one refusal of ``errors``: never
-as INTERNAL or UNKNOWN, never with a traceback. Each call makes at most one log line.
+``Caller`` and returns the response, or a method that gives what iterates over the responses and
+has ``aclose``, such as an async generator; a response is a message or its bytes. Whatever goes
+wrong reaches the client as one refusal of ``errors``: never as INTERNAL or UNKNOWN, never with a
+traceback. Each call makes at most one log line.
 """
 
 from __future__ import annotations

@@ -41,7 +41,11 @@ class PlaySession:
         self._subscriptions: dict[tuple[str, Audience], Subscription] = {}
         self._moves = 0
         self._changes = 0
-        self._running: dict[str, asyncio.Task[None]] = {}
+        self._loop: Final = asyncio.get_running_loop()
+        self._running: dict[str, asyncio.Future[None]] = {}
+        """The last thing that was begun for each table."""
+        self._settling: dict[asyncio.Future[None], asyncio.Task[None]] = {}
+        """Begun moves whose outcome is being found out."""
 
     async def read(self, requests: AsyncIterator[tables_pb2.PlayRequest]) -> None:
         """Take commands until the client has no more; what is under way is finished then."""
@@ -91,12 +95,15 @@ class PlaySession:
         before = self._running.get(table)
         task = asyncio.create_task(work() if before is None else _after(before, work))
         self._running[table] = task
-        task.add_done_callback(lambda done: self._done(table, done))
+        task.add_done_callback(lambda done: self._ended(table, done))
 
-    def _done(self, table: str, task: asyncio.Task[None]) -> None:
-        if self._running.get(table) is task:
-            del self._running[table]
+    def _ended(self, table: str, task: asyncio.Task[None]) -> None:
+        self._done(table, task)
         end_failed(self._feed, task)
+
+    def _done(self, table: str, work: asyncio.Future[None]) -> None:
+        if self._running.get(table) is work:
+            del self._running[table]
 
     # --- moves --------------------------------------------------------------------------------
 
@@ -106,17 +113,48 @@ class PlaySession:
             self._answer(move, refuse("TOO_MANY_MOVES", f"{limit} moves are unanswered on this stream"))
             return
         self._moves += 1
-        self._start(move.table, partial(self._move, move))
+        if move.table in self._running or not self._begin(move):
+            self._start(move.table, partial(self._move, move, None))
 
-    async def _move(self, move: tables_pb2.MakeMoveRequest) -> None:
+    def _begin(self, move: tables_pb2.MakeMoveRequest) -> bool:
+        """Begin a move that needs no task of its own; what comes for its table meanwhile waits."""
+        done: asyncio.Future[None] = self._loop.create_future()
+
+        def landed(outcome: int | Coroutine[Any, Any, int]) -> None:
+            if isinstance(outcome, int):
+                self._moves -= 1
+                self._answer(move, outcome)
+                self._done(move.table, done)
+                done.set_result(None)
+            else:
+                settling = asyncio.create_task(self._move(move, outcome))
+                self._settling[done] = settling
+                settling.add_done_callback(settled)
+
+        def settled(settling: asyncio.Future[None]) -> None:
+            del self._settling[done]
+            self._done(move.table, done)
+            done.set_result(None)
+            end_failed(self._feed, settling)
+
+        if not self._service.begin_move(move, self._caller, landed):
+            return False
+        self._running[move.table] = done
+        return True
+
+    async def _move(self, move: tables_pb2.MakeMoveRequest, outcome: Coroutine[Any, Any, int] | None) -> None:
+        """Answer a move: with the outcome of one that was begun, or make it now."""
         try:
-            response = await self._service.make_move(move, self._caller)
+            seq = await (outcome or self._make(move))
         except Refusal as refusal:
             self._answer(move, refusal)
         else:
-            self._answer(move, response.seq)
+            self._answer(move, seq)
         finally:
             self._moves -= 1
+
+    async def _make(self, move: tables_pb2.MakeMoveRequest) -> int:
+        return (await self._service.make_move(move, self._caller)).seq
 
     def _answer(self, move: tables_pb2.MakeMoveRequest, outcome: int | Refusal) -> None:
         if self._feed.behind:
@@ -157,7 +195,7 @@ class PlaySession:
         service = self._service
         checks.table_name("table", asked.table)
         table = await service.tables.get(asked.table)
-        subscription = subscription_for(
+        subscription = await subscription_for(
             table, self._feed, asked, self._caller.player, service.settings.max_legal_moves
         )
         try:
@@ -189,7 +227,7 @@ class PlaySession:
                 self._subscriptions[key].close()
 
 
-async def _after(before: asyncio.Task[None], work: Work) -> None:
+async def _after(before: asyncio.Future[None], work: Work) -> None:
     await asyncio.wait((before,))
     await work()
 

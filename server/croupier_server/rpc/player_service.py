@@ -6,7 +6,6 @@ the stream, whatever state its opening is in.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Final
 
 from croupier.v1 import players_pb2
@@ -16,7 +15,7 @@ from croupier_server.ids import Ids
 from croupier_server.inbox import Inbox
 from croupier_server.journal.base import Journal
 from croupier_server.rpc.sign_in import SignIn
-from croupier_server.rpc.streams import streamed
+from croupier_server.rpc.streams import Streamed
 from croupier_server.tokens import Tokens
 
 
@@ -28,9 +27,9 @@ class PlayerServicer(SignIn):
         self._journal: Final = journal
         self._feeds: Final = feeds
 
-    def watch_inbox(self, request: players_pb2.WatchInboxRequest, caller: Caller) -> AsyncIterator[bytes]:
+    def watch_inbox(self, request: players_pb2.WatchInboxRequest, caller: Caller) -> Streamed:
         """What stands for the caller, then what changes."""
         del request
         feed = self._feeds.open()
         inbox = Inbox(feed, caller.player, house=caller.is_house)
-        return streamed(self._feeds, feed, inbox.open(self._journal), inbox.close)
+        return Streamed(self._feeds, feed, inbox.open(self._journal), inbox.close)

@@ -9,26 +9,33 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Any
+from typing import Any, Final
 
 from croupier_server.feed import Feed, Feeds
 
 
-async def streamed(
-    feeds: Feeds, feed: Feed, work: Coroutine[Any, Any, None], close: Callable[[], None]
-) -> AsyncIterator[bytes]:
+class Streamed:
     """The responses of ``feed`` while ``work`` fills it; ``close`` is called at the end."""
-    task = asyncio.create_task(work)
-    task.add_done_callback(lambda done: end_failed(feed, done))
-    try:
-        async for response in feed.responses():
-            yield response
-    finally:
-        feeds.close(feed)
-        close()
-        task.cancel()
+
+    def __init__(
+        self, feeds: Feeds, feed: Feed, work: Coroutine[Any, Any, None], close: Callable[[], None]
+    ) -> None:
+        self._feeds: Final = feeds
+        self._feed: Final = feed
+        self._close: Final = close
+        self._task: Final = asyncio.create_task(work)
+        self._task.add_done_callback(lambda done: end_failed(feed, done))
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._feed
+
+    async def aclose(self) -> None:
+        """The stream is over."""
+        self._feeds.close(self._feed)
+        self._close()
+        self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.wait((task,))
+            await asyncio.wait((self._task,))
 
 
 def end_failed(feed: Feed, done: asyncio.Future[None]) -> None:

@@ -31,9 +31,9 @@ from croupier_server.journal.v1 import entry_pb2
 from croupier_server.lobby import PageTokens
 from croupier_server.record import record_line
 from croupier_server.rpc.play_session import PlaySession
-from croupier_server.rpc.streams import streamed
+from croupier_server.rpc.streams import Streamed
 from croupier_server.settings import BOT_LEVELS, Settings
-from croupier_server.table import Table
+from croupier_server.table import AskedMove, Landed, Table
 from croupier_server.tables import Tables
 from croupier_server.views import table_message, written_move
 
@@ -107,7 +107,7 @@ class TableServicer:
         self, request: tables_pb2.GetTableRequest, caller: Caller
     ) -> tables_pb2.GetTableResponse:
         """A table as it stands."""
-        table = await self._table("name", request.name)
+        table = await self._fresh_table("name", request.name)
         return tables_pb2.GetTableResponse(table=_shown(table, caller))
 
     async def list_tables(
@@ -202,30 +202,23 @@ class TableServicer:
     ) -> tables_pb2.MakeMoveResponse:
         """Make a move; answers once the journal has it."""
         table = self.tables.loaded(request.table) or await self._table("table", request.table)
-        if request.move.WhichOneof("move") is None:
-            raise missing_field("move")
+        return tables_pb2.MakeMoveResponse(seq=await table.move(_asked_move(request, caller, table)))
+
+    def begin_move(self, request: tables_pb2.MakeMoveRequest, caller: Caller, landed: Landed) -> bool:
+        """Make a move at a table in memory where nothing is in its way; see ``Table.begin_move``."""
+        table = self.tables.loaded(request.table)
+        if table is None:
+            return False
         try:
-            game, text = move_text(request.move)
-        except ValueError as error:
-            raise wrong_field("move", str(error)) from None
-        if game is not None and game != table.state.created.game:
-            raise refuse("WRONG_GAME", f"the move is one of {game}, but the table's game is another")
-        seat = request.seat if request.HasField("seat") else None
-        expected = request.expected_seq if request.HasField("expected_seq") else None
-        request_id = request.request_id
-        if request_id:
-            checks.request_id(request_id)
-            digest = request_digest(request.move.SerializeToString(), str(seat).encode())
-            asked = Request(caller.player, request_id, digest)
-        else:
-            asked = Request(caller.player)
-        return tables_pb2.MakeMoveResponse(seq=await table.move(asked, seat, text, expected))
+            return table.begin_move(_asked_move(request, caller, table), landed)
+        except Refusal:
+            return False
 
     async def list_legal_moves(
         self, request: tables_pb2.ListLegalMovesRequest, caller: Caller
     ) -> tables_pb2.ListLegalMovesResponse:
         """A page of the caller's legal moves."""
-        table = await self._table("table", request.table)
+        table = await self._fresh_table("table", request.table)
         limit = checks.page_size(request.page_size, self.settings)
         state = table.state
         acting = table.seat_for(caller.player, request.seat if request.HasField("seat") else None)
@@ -246,7 +239,7 @@ class TableServicer:
         self, request: tables_pb2.GetRecordRequest, caller: Caller
     ) -> tables_pb2.GetRecordResponse:
         """The record of an ended table."""
-        table = await self._table("table", request.table)
+        table = await self._fresh_table("table", request.table)
         if not table.state.is_inside(caller.player):
             seating.check_code(table.state, request.join_code)
         if table.state.phase is not Phase.ENDED:
@@ -262,20 +255,23 @@ class TableServicer:
 
     # --- streams ------------------------------------------------------------------------------
 
-    def watch_table(self, request: tables_pb2.WatchTableRequest, caller: Caller) -> AsyncIterator[bytes]:
+    def watch_table(self, request: tables_pb2.WatchTableRequest, caller: Caller) -> Streamed:
         """Stream one table; ends with the table."""
         feed = self._feeds.open()
         watch = _Watch(self, feed)
-        return streamed(self._feeds, feed, watch.begin(request.subscription, caller), watch.close)
+        return Streamed(self._feeds, feed, watch.begin(request.subscription, caller), watch.close)
 
-    def play(self, requests: AsyncIterator[tables_pb2.PlayRequest], caller: Caller) -> AsyncIterator[bytes]:
+    def play(self, requests: AsyncIterator[tables_pb2.PlayRequest], caller: Caller) -> Streamed:
         """One stream for any number of tables."""
         feed = self._feeds.open()
         session = PlaySession(self, caller, feed)
-        return streamed(self._feeds, feed, session.read(requests), session.close)
+        return Streamed(self._feeds, feed, session.read(requests), session.close)
 
     async def _table(self, field: str, name: str) -> Table:
         return await self.tables.get(checks.table_name(field, name))
+
+    async def _fresh_table(self, field: str, name: str) -> Table:
+        return await self.tables.fresh(checks.table_name(field, name))
 
 
 class _Watch:
@@ -291,7 +287,7 @@ class _Watch:
         name = checks.table_name("subscription.table", asked.table)
         table = await self._service.tables.get(name)
         most_legal = self._service.settings.max_legal_moves
-        subscription = subscription_for(table, self._feed, asked, caller.player, most_legal)
+        subscription = await subscription_for(table, self._feed, asked, caller.player, most_legal)
         self._subscription = subscription
         subscription.when_closed = self._feed.finish
         await begin(self._service.tables.journal, table, subscription, asked)
@@ -305,6 +301,25 @@ class _Watch:
 def _request(request: _Mutation, caller: Caller) -> Request:
     request_id = checks.request_id(request.request_id)
     return Request(caller.player, request_id, request_digest(_payload(request)) if request_id else b"")
+
+
+def _asked_move(request: tables_pb2.MakeMoveRequest, caller: Caller, table: Table) -> AskedMove:
+    if request.move.WhichOneof("move") is None:
+        raise missing_field("move")
+    try:
+        game, text = move_text(request.move)
+    except ValueError as error:
+        raise wrong_field("move", str(error)) from None
+    if game is not None and game != table.state.created.game:
+        raise refuse("WRONG_GAME", f"the move is one of {game}, but the table's game is another")
+    seat = request.seat if request.HasField("seat") else None
+    expected = request.expected_seq if request.HasField("expected_seq") else None
+    request_id = request.request_id
+    if not request_id:
+        return AskedMove(Request(caller.player), seat, text, expected)
+    checks.request_id(request_id)
+    digest = request_digest(request.move.SerializeToString(), str(seat).encode())
+    return AskedMove(Request(caller.player, request_id, digest), seat, text, expected)
 
 
 def _payload(request: Message) -> bytes:
