@@ -50,7 +50,15 @@ class Writers:
     async def go_on(self, count: int) -> None:
         """Until so many more are acknowledged in each stream."""
         wanted = {stream: seq + count for stream, seq in self.acknowledged.items()}
-        await until(lambda: all(self.acknowledged[stream] >= seq for stream, seq in wanted.items()))
+        await until(
+            lambda: (
+                all(self.acknowledged[stream] >= seq for stream, seq in wanted.items())
+                or any(task.done() for task in self._tasks)
+            )
+        )
+        for task in self._tasks:
+            if task.done():
+                task.result()
 
     async def stop(self) -> None:
         self._going_on = False

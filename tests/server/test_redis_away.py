@@ -18,9 +18,10 @@ from typing import Any
 import grpc
 import pytest
 
+from croupier.v1 import tables_pb2
 from croupier_server.journal import redis_wire
 from croupier_server.journal.redis_scripts import Names
-from server.live_table import LiveTable
+from server.live_table import LiveTable, Metadata
 from server.redis_server import RedisServer
 from server.serve_process import ServeProcess, serve_process
 
@@ -70,15 +71,18 @@ async def ended(served: ServeProcess) -> list[dict[str, Any]]:
     return about
 
 
-async def keep_trying(table: LiveTable, seconds: float) -> Counter[object]:
-    """Make moves and ask for the table for so long: what was answered to moves, and how often."""
+async def keep_trying(
+    table: LiveTable, player: Metadata, move: tables_pb2.MakeMoveRequest, seconds: float
+) -> Counter[object]:
+    """Make a move, each time as another request, for so long: what was answered, and how often."""
+    asked = tables_pb2.MakeMoveRequest()
+    asked.CopyFrom(move)
     answers: Counter[object] = Counter()
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
-    player, move = await table.a_move()
     while loop.time() < until:
-        move.request_id = f"while-away-{answers.total():06}"
-        answers[await table.make(player, move)] += 1
+        asked.request_id = f"while-away-{answers.total():06}"
+        answers[await table.make(player, asked)] += 1
         await asyncio.sleep(0.05)
     return answers
 
@@ -99,7 +103,7 @@ class TestAway:
             redis.kill()
         beats = list(table.beats)
         under_way = asyncio.create_task(table.make(player, move))
-        answers = await keep_trying(table, AWAY_SECONDS)
+        answers = await keep_trying(table, player, move, AWAY_SECONDS)
         assert answers.keys() <= REFUSED
         assert answers.total() > 3
         assert await under_way in REFUSED
