@@ -45,7 +45,7 @@ class Writers:
         except JournalUnavailable:
             await asyncio.sleep(0.02)
         else:
-            assert last in {seq, seq + 2}, "an acknowledged batch is gone, or half of one"
+            assert last in {seq, seq + 2}, f"{stream}: {last} of {seq}"
 
     async def go_on(self, count: int) -> None:
         """Until so many more are acknowledged in each stream."""
