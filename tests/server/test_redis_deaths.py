@@ -6,9 +6,12 @@ import asyncio
 import signal
 
 import grpc
+import pytest
 
+from croupier_server.journal import Deadline, RowFilter
 from croupier_server.journal.redis_scripts import Names
 from croupier_server.journal.v1 import entry_pb2
+from server.journal_contract import batch, lobby_row
 from server.live_table import LiveTable
 from server.redis_server import RedisServer, opened, until
 from server.redis_writers import Writers
@@ -27,6 +30,33 @@ async def test_redis_killed_between_any_two_writes_keeps_streams_rows_and_deadli
             await writers.stop()
             await writers.check(other)
             assert writers.failures
+
+
+@pytest.mark.parametrize("before", [0, 3])
+async def test_a_step_that_a_crash_cut_off_is_not_replayed_with_the_next(before: int) -> None:
+    with RedisServer() as server:
+        async with opened(server) as journal:
+            for seq in range(before):
+                await journal.append(batch("t", seq))
+            row = lobby_row("t", subjects=["house", "lost"])
+            await journal.append(batch("t", before, b"cut off", deadline_ms=5, row=row))
+            server.kill()
+            (file,) = (server.folder / "appendonlydir").glob("*.incr.aof")
+            whole = file.read_bytes()
+            file.write_bytes(whole[: whole.rindex(b"EXEC") - 2])  # in the middle of that command
+            server.start()
+        row = lobby_row("t", subjects=["house"])
+        for _ in range(2):
+            async with opened(server) as journal:
+                if await journal.last_seq("t") == before:
+                    await journal.append(batch("t", before, b"in its place", deadline_ms=6, row=row))
+                assert [data for _, data in await journal.read("t", before)] == [b"in its place"]
+                assert await journal.last_seq("t") == before + 1
+                assert await journal.due(9) == [Deadline("t", before + 1, 6)]
+                assert await journal.rows_of("house") == await journal.page(RowFilter(), None, 9) == [row]
+                assert await journal.rows_of("lost") == []
+            server.kill()
+            server.start()
 
 
 async def test_a_turn_that_began_on_a_server_that_died_is_ended_by_another() -> None:

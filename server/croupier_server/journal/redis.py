@@ -314,7 +314,7 @@ class RedisJournal:
         begin: Part = "" if after is None else after.created_ms
         wanted: tuple[Part, ...] = (where.game, int(where.with_free_seats), *dict.fromkeys(where.states))
         found, _ = await self._ask_all(PAGE, limit, begin, *wanted)
-        rows = (unpack_row(stored).row for stored in found)
+        rows = {row.stream: row for row in (unpack_row(stored).row for stored in found)}.values()
         return heapq.nlargest(limit, (row for row in rows if after is None or _age(row) < after), key=_age)
 
     async def row(self, stream: str) -> Row | None:
@@ -341,6 +341,8 @@ class RedisJournal:
             found += [row for shard in elsewhere for row in await self._rows_in(shard, subject)]
         newest: dict[str, StoredRow] = {}
         for stored in map(unpack_row, found):
+            if subject not in stored.row.subjects:
+                continue  # a crash has left it behind
             if (known := newest.get(stored.row.stream)) is None or known.seq < stored.seq:
                 newest[stored.row.stream] = stored
         return list(newest.values())
