@@ -3,7 +3,8 @@
 The law of this file: a command is checked against the state, becomes a batch of entries, and the
 batch is appended only if it is next; nothing reaches anybody before the journal has it. The
 state changes in ``_deliver`` alone, for entries of this process and of others alike. A lost race
-means: catch up, and decide again.
+means: catch up, and decide again. Where the journal has lost entries that were folded, the whole
+state is dropped and read again.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from croupier_server.journal.base import (
     Append,
     Journal,
     JournalError,
-    QueueFull,
+    NotWritten,
     SequenceConflict,
     Stored,
 )
@@ -84,11 +85,13 @@ class Table:
         "_now_ms",
         "_own",
         "_settings",
+        "_when_set_back",
         "archived",
         "failed_ms",
         "followers",
         "gone",
         "idle_since",
+        "stale",
         "state",
         "tail",
         "unreadable",
@@ -102,8 +105,11 @@ class Table:
         now_ms: Callable[[], int],
         followers: Followers,
         metrics: Metrics,
+        when_set_back: Callable[[Table], None],
     ) -> None:
         self.state = TableState(name)
+        self.stale = False
+        """True while the state rests on entries that the journal has lost."""
         self.followers: Final = followers
         self.tail: deque[EventView] = deque(maxlen=_TAIL)
         self.unreadable: Exception | None = None
@@ -117,6 +123,7 @@ class Table:
         self._settings: Final = settings
         self._now_ms: Final = now_ms
         self._metrics: Final = metrics
+        self._when_set_back: Final = when_set_back
         self._own: dict[int, tuple[bytes, Draft]] = {}
         self._lock: Final = asyncio.Lock()
         self._begun: asyncio.Future[None] | None = None
@@ -132,6 +139,11 @@ class Table:
         """True while a command is under way or somebody follows the table."""
         return self._lock.locked() or self._begun is not None or bool(self.followers)
 
+    @property
+    def usable(self) -> bool:
+        """False when ``check_readable`` would raise."""
+        return not (self.gone or self.stale or self.unreadable is not None)
+
     async def load(self) -> None:
         """Fold what is stored and follow what comes; then take the steps that are nobody's.
 
@@ -139,24 +151,68 @@ class Table:
         """
         try:
             await self._read_all()
-            self._cancel = await self._journal.listen(self.name, self.state.seq, self._deliver)
+            await self._listen()
             self.check_readable()
-            if self._steps_due():
-                await self.command(self._due)
+            await self.step()
         except JournalError as error:
             raise unavailable(error) from error
         except BaseException:
             self.close()
             raise
 
-    async def _read_all(self) -> None:
+    async def _stored(self) -> list[Stored]:
         stored = await self._journal.read(self.name)
         if not stored:
             raise refuse("TABLE_NOT_FOUND", f"there is no table {self.name}", table=self.name)
+        return stored
+
+    async def _read_all(self) -> None:
+        stored = await self._stored()
         for start in range(0, len(stored), _SLICE):
             self._deliver(stored[start : start + _SLICE])
             await asyncio.sleep(0)
         self.check_readable()
+
+    async def _listen(self) -> None:
+        after = self.state.seq
+        self._cancel = await self._journal.listen(self.name, after, self._deliver, self._set_back)
+
+    def _set_back(self) -> None:
+        """The journal has lost entries that were folded here: nothing is to rest on them."""
+        if not self.stale and not self.gone:
+            self.stale = True
+            self._when_set_back(self)
+
+    async def reload(self) -> None:
+        """Read the stream again after it was set back; who follows is told to forget what it showed.
+
+        Raises ``Refusal`` TABLE_NOT_FOUND, TABLE_UNREADABLE or JOURNAL_UNAVAILABLE.
+        """
+        async with self._lock:
+            if self._begun is not None:
+                await asyncio.wait((self._begun,))
+            self.close()
+            try:
+                fresh = TableState(self.name)
+                for stored in await self._stored():
+                    fresh.fold(stored)
+                    if stored.seq % _SLICE == 0:
+                        await asyncio.sleep(0)
+                self._begin_again(fresh)
+                await self._listen()
+            except UnreadableTable as error:
+                self._give_up(error)
+            except JournalError as error:
+                self.stale = True
+                raise unavailable(error) from error
+        self.check_readable()
+        await self.step()
+
+    def _begin_again(self, fresh: TableState) -> None:
+        before, self.state, self.stale = self.state, fresh, False
+        self.tail.clear()
+        self._own.clear()
+        self.followers.set_back(before, fresh)
 
     def close(self) -> None:
         """Let go of the stream; the object is not to be used any more."""
@@ -167,10 +223,13 @@ class Table:
     def check_readable(self) -> None:
         """Raises ``Refusal`` TABLE_UNREADABLE when the journal holds what this version can't read.
 
-        JOURNAL_UNAVAILABLE when the stream is gone: to be looked for anew.
+        JOURNAL_UNAVAILABLE when the stream is gone, to be looked for anew, and while the state rests
+        on entries that were lost.
         """
         if self.gone:
             raise refuse("JOURNAL_UNAVAILABLE", "this table has left the journal; ask again", table=self.name)
+        if self.stale:
+            raise refuse("JOURNAL_UNAVAILABLE", "the store has lost the last of this table; it is read again")
         if self.unreadable is not None:
             raise refuse(
                 "TABLE_UNREADABLE",
@@ -185,7 +244,7 @@ class Table:
         before = self.state.seq
         try:
             for stored in entries:
-                if stored.seq > self.state.seq and self.unreadable is None:
+                if stored.seq > self.state.seq and self.unreadable is None and not self.stale:
                     self._take_in(stored)
         except Exception as error:  # noqa: BLE001 (who follows must not miss an event unawares)
             self._give_up(error)
@@ -224,14 +283,17 @@ class Table:
         if self.archived is not None:
             return
         try:
-            # With the last entry that is known here: where that is gone, the stream is.
+            # With the last entry that is known here: without it entries were lost, or the stream has left.
             stored = await self._journal.read(self.name, max(self.state.seq - 1, 0))
+            left = stored or await self._journal.last_seq(self.name)
         except JournalError as error:
             raise unavailable(error) from error
         if stored:
             self._deliver(stored)
+        elif left:
+            self._set_back()
         else:
-            self._lose()
+            self.lose()
         self.check_readable()
 
     async def refresh(self) -> None:
@@ -239,7 +301,7 @@ class Table:
         if self._journal.shared:
             await self.catch_up()
 
-    def _lose(self) -> None:
+    def lose(self) -> None:
         """Others have seen the end, and the table was retired: who follows it here is to ask again."""
         self.gone = True
         log.warning("table.gone", table=self.name, seq=self.state.seq)
@@ -263,6 +325,7 @@ class Table:
                 if request is not None:
                     accepted = self.accepted(request)
                     if accepted is not None:
+                        await self._confirm()
                         return accepted.seq
                 try:
                     drafts = decide(max(self._now_ms(), self.state.time_ms))
@@ -307,8 +370,9 @@ class Table:
         except SequenceConflict:
             await self.catch_up()
             return False
-        except QueueFull as error:
+        except NotWritten as error:
             self._metrics.append_failed(error)
+            self.failed_ms = self._now_ms()
             raise unavailable(error) from error
         except JournalError as error:
             self._metrics.append_failed(error)
@@ -332,14 +396,30 @@ class Table:
         try:
             stored = await self._journal.read(self.name, batch.after)
         except JournalError as again:
-            log.warning("journal.unavailable", problem=str(again))
+            log.debug("journal.unavailable", problem=str(again))
             raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from error
         self._deliver(stored)
         self.check_readable()
         if not stored or stored[0].data != batch.entries[0]:
             raise unavailable(error) from error
+        await self._confirm(error)
+
+    async def _confirm(self, error: JournalError | None = None) -> None:
+        """What was found by reading is to last like what was appended. Raises ``Refusal`` OUTCOME_UNKNOWN."""
+        try:
+            await self._journal.confirm(self.name)
+        except JournalError as again:
+            log.debug("journal.unavailable", problem=str(again))
+            raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from (
+                error or again
+            )
 
     # --- steps that are nobody's --------------------------------------------------------------
+
+    async def step(self) -> None:
+        """Take the steps that are nobody's, if any are due. Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
+        if self._steps_due():
+            await self.command(self._due)
 
     def _steps_due(self) -> bool:
         state = self.state
@@ -386,7 +466,7 @@ class Table:
         ``landed`` is called when the journal has it, later. False when nothing was done because
         the move has to wait, was made before or is refused: ``move`` says what holds.
         """
-        if self._begun is not None or self._lock.locked() or self.unreadable is not None or self.gone:
+        if self._begun is not None or self._lock.locked() or not self.usable:
             return False
         request = asked.request
         if request.request_id and (request.actor, request.request_id) in self.state.requests:
@@ -418,6 +498,9 @@ class Table:
         if not isinstance(error, JournalError):
             raise error
         self._metrics.append_failed(error)
+        if isinstance(error, NotWritten):
+            self.failed_ms = self._now_ms()
+            raise unavailable(error) from error
         async with self._lock:
             await self._find_out(batch, error)
         return batch.after + 1
