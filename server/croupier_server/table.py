@@ -13,14 +13,13 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
-from croupier_games.game import IllegalMove, MalformedMove
 from croupier_server import logs
-from croupier_server.drafts import Request, draft, next_steps, retire_ms, set_deadline
-from croupier_server.errors import Refusal, refuse, refused_by_rules, unavailable
+from croupier_server.drafts import Request, retire_ms, set_deadline
+from croupier_server.errors import Refusal, refuse, unavailable
 from croupier_server.fold import Accepted, Draft, Phase, Step, TableState, UnreadableTable
 from croupier_server.journal.base import (
     KEEP,
@@ -33,6 +32,7 @@ from croupier_server.journal.base import (
 )
 from croupier_server.journal.v1 import entry_pb2
 from croupier_server.lobby import row_after
+from croupier_server.moves import AskedMove, decide_move, due_steps, is_plain_move, overdue, steps_due
 from croupier_server.views import EventView
 
 if TYPE_CHECKING:
@@ -58,15 +58,6 @@ _BY: Final = {
 
 Decide = Callable[[int], list[Draft]]
 """Decides a command at a time (Unix ms) from the table's state. Raises ``Refusal``."""
-
-
-class AskedMove(NamedTuple):
-    """A player's move as MakeMove asks for it; ``seat`` and ``expected_seq`` may be None."""
-
-    request: Request
-    seat: int | None
-    text: str
-    expected_seq: int | None
 
 
 Landed = Callable[[int | Coroutine[Any, Any, int]], None]
@@ -386,7 +377,7 @@ class Table:
         datas = tuple([d.entry.SerializeToString() for d in drafts])
         for seq, (data, d) in enumerate(zip(datas, drafts, strict=True), state.seq + 1):
             self._own[seq] = (data, d)
-        row = None if _is_plain_move(drafts) else row_after(state, datas, drafts)
+        row = None if is_plain_move(drafts) else row_after(state, datas, drafts)
         over = retire_ms(drafts, self._settings)
         return Append(state.name, state.seq, datas, KEEP if deadline == 0 else deadline, row, over)
 
@@ -418,20 +409,8 @@ class Table:
 
     async def step(self) -> None:
         """Take the steps that are nobody's, if any are due. Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
-        if self._steps_due():
-            await self.command(self._due)
-
-    def _steps_due(self) -> bool:
-        state = self.state
-        if state.phase is Phase.FILLED:
-            return not state.awaited_nonces()
-        if state.phase is not Phase.PLAYING:
-            return False
-        rules = state.rules
-        return rules.needs_deal(state.game_state) or rules.scores(state.game_state) is not None
-
-    def _due(self, now_ms: int) -> list[Draft]:
-        return next_steps(self.state, self.state.game_state, now_ms) if self._steps_due() else []
+        if steps_due(self.state):
+            await self.command(lambda now_ms: due_steps(self.state, now_ms))
 
     async def expire(self, deadline_seq: int) -> None:
         """The deadline set by an entry has passed: act, unless a later entry has moved it."""
@@ -439,26 +418,15 @@ class Table:
         def decide(now_ms: int) -> list[Draft]:
             if self.state.deadline_seq != deadline_seq or self.state.phase is Phase.ENDED:
                 return []
-            return self._overdue(now_ms)
+            return overdue(self.state, now_ms)
 
         await self.command(decide)
-
-    def _overdue(self, now_ms: int) -> list[Draft]:
-        state = self.state
-        if state.phase is Phase.FILLED:
-            return next_steps(state, None, now_ms)
-        if state.phase is Phase.PLAYING and state.created.move_seconds and state.to_act is not None:
-            move = state.rules.default_move(state.game_state)
-            return self._moved(now_ms, Request(), state.to_act, move, entry_pb2.MOVED_BY_TIMEOUT)
-        scores = [] if state.game_state is None else state.rules.running_scores(state.game_state)
-        ended = entry_pb2.Ended(result=entry_pb2.RESULT_ABANDONED, scores=scores)
-        return [draft(now_ms, Request(), state.game_state, ended=ended)]
 
     # --- moves --------------------------------------------------------------------------------
 
     async def move(self, asked: AskedMove) -> int:
         """Make a player's move: the number of its entry. Raises ``Refusal``; see MakeMove."""
-        return await self.command(lambda now_ms: self._decide(asked, now_ms), asked.request)
+        return await self.command(lambda now_ms: decide_move(self.state, asked, now_ms), asked.request)
 
     def begin_move(self, asked: AskedMove, landed: Landed) -> bool:
         """Make a move without a task of its own, where nothing is in its way.
@@ -473,7 +441,8 @@ class Table:
             return False
         began = time.perf_counter()
         try:
-            batch = self._batch(self._decide(asked, max(self._now_ms(), self.state.time_ms)))
+            now_ms = max(self._now_ms(), self.state.time_ms)
+            batch = self._batch(decide_move(self.state, asked, now_ms))
             appending = asyncio.ensure_future(self._journal.append(batch))
         except (Refusal, JournalError):
             return False
@@ -504,58 +473,3 @@ class Table:
         async with self._lock:
             await self._find_out(batch, error)
         return batch.after + 1
-
-    def _decide(self, asked: AskedMove, now_ms: int) -> list[Draft]:
-        acting = self.seat_for(asked.request.actor, asked.seat)
-        self._check_fresh(asked.expected_seq)  # first: who lost the race for the last turn is told so
-        self._check_playing()
-        try:
-            move = self.state.rules.parse_move(asked.text)
-        except MalformedMove as error:
-            raise refused_by_rules(error, "move") from None
-        return self._moved(now_ms, asked.request, acting, move, entry_pb2.MOVED_BY_UNSPECIFIED)
-
-    def _moved(
-        self, now_ms: int, request: Request, seat: int, move: Any, by: entry_pb2.MovedBy.ValueType
-    ) -> list[Draft]:
-        state = self.state
-        try:
-            after = state.rules.apply(state.game_state, seat, move)
-        except IllegalMove as error:
-            raise refused_by_rules(error, "move") from None
-        moved = entry_pb2.Moved(seat=seat, move=state.rules.format_move(move), by=by)
-        return [draft(now_ms, request, after, moved=moved), *next_steps(state, after, now_ms)]
-
-    def _check_playing(self) -> None:
-        if self.state.phase is Phase.ENDED:
-            raise refuse("GAME_OVER", "this game is over")
-        if self.state.phase is not Phase.PLAYING:
-            raise refuse("GAME_NOT_STARTED", "the game begins when all seats are taken")
-
-    def _check_fresh(self, expected_seq: int | None) -> None:
-        state = self.state
-        if expected_seq is None or state.game_seq <= expected_seq <= state.seq:
-            return
-        raise refuse(
-            "STALE_SEQ",
-            f"expected_seq is {expected_seq}, but the game is at {state.game_seq}; look again",
-            seq=state.seq,
-            expected_seq=expected_seq,
-        )
-
-    def seat_for(self, player: str, seat: int | None) -> int:
-        """The seat that a player acts for. Raises ``Refusal`` NOT_YOUR_SEAT or NOT_SEATED."""
-        own = self.state.seats_of(player)
-        if not own:
-            raise refuse("NOT_SEATED", f"you have no seat at {self.name}", table=self.name)
-        if seat is not None:
-            if seat not in own:
-                raise refuse("NOT_YOUR_SEAT", f"seat {seat} is not yours", seat=seat)
-            return seat
-        to_act = self.state.to_act
-        return to_act if to_act in own else own[0]
-
-
-def _is_plain_move(drafts: list[Draft]) -> bool:
-    """True when the batch changes nothing that the lobby shows."""
-    return drafts[0].kind == "moved" and drafts[-1].kind != "ended"

@@ -129,6 +129,20 @@ class TestReplicas:
                 await journal.append(batch("t", 0, b"a"))
             assert await journal.read("t") == [Stored(1, b"a")]
 
+    async def test_what_is_not_confirmed_yet_is_not_shown_where_it_was_appended(
+        self, own_server: RedisServer
+    ) -> None:
+        here, there = Heard(), Heard()
+        async with opened(own_server, "?wait=1") as journal, opened(own_server) as other:
+            await journal.listen("t", 0, here)
+            await other.listen("t", 0, there)
+            append = asyncio.ensure_future(journal.append(batch("t", 0, b"a")))
+            await until(lambda: there.seqs == [1])
+            with pytest.raises(NotConfirmed):
+                await append
+            assert here.seqs == []
+            await until(lambda: here.seqs == [1])  # it is stored, for all that
+
     async def test_what_was_found_by_reading_is_confirmed_as_well(self, own_server: RedisServer) -> None:
         async with opened(own_server, "?wait=1") as journal:
             with pytest.raises(NotConfirmed):

@@ -16,7 +16,8 @@ from __future__ import annotations
 import asyncio
 import heapq
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Final, Self
 
@@ -44,6 +45,7 @@ from croupier_server.journal.base import (
 from croupier_server.journal.local import check_append
 from croupier_server.journal.redis_checks import Server, check_server, warnings_of
 from croupier_server.journal.redis_cluster import Cluster
+from croupier_server.journal.redis_followed import Followed
 from croupier_server.journal.redis_link import Link
 from croupier_server.journal.redis_news import News
 from croupier_server.journal.redis_scripts import (
@@ -88,6 +90,9 @@ _LASTING: Final = -1
 
 _LATEST: Final = 1 << 53
 """The last deadline: a score is a floating-point number, exact up to here."""
+
+_Late = asyncio.Future[None] | None
+"""Done once entries before those that were appended were read and passed on."""
 
 
 class RedisJournal:
@@ -187,19 +192,27 @@ class RedisJournal:
         packed = pack(("EVALSHA", APPEND.sha, *rest))
         followed = self._news.followed(entries)
 
-        def send(wire: Wire) -> asyncio.Future[asyncio.Future[None] | None]:
+        def send(wire: Wire) -> asyncio.Future[_Late]:
             if followed is not None and followed.doubted:
                 raise _Doubted
-            answer: asyncio.Future[asyncio.Future[None] | None] = asyncio.get_running_loop().create_future()
+            answer: asyncio.Future[_Late] = asyncio.get_running_loop().create_future()
             wire.send(packed, partial(self._appended, batch, wire, rest, answer))
             return answer
 
-        slot = self._names.slots[shard]
+        with nullcontext() if followed is None else followed.appending(batch):
+            late = await self._sent(batch, entries, send, followed)
+        if late is not None:
+            await _in_time(late, JournalUnavailable("stored, but entries before it cannot be read now"))
+
+    async def _sent(
+        self, batch: Append, entries: str, send: Callable[[Wire], Awaitable[_Late]], followed: Followed | None
+    ) -> _Late:
+        """What the answer to an append gives, once nothing is known to be lost. Raises as ``append``."""
+        slot = slot_of(entries)
         plain = batch.row is None and isinstance(batch.deadline_ms, type(KEEP))
         while True:
             try:
-                late = await self._servers.attempt("append", slot, send, one_key=plain)
-                break
+                return await self._servers.attempt("append", slot, send, one_key=plain)
             except _Doubted:
                 assert followed is not None
                 await _in_time(
@@ -212,8 +225,6 @@ class RedisJournal:
             except NotWritten as error:
                 self._troubles.write_refused(self._part(batch.stream), entries, error)
                 raise
-        if late is not None:
-            await _in_time(late, JournalUnavailable("stored, but entries before it cannot be read now"))
 
     def _appended(
         self, batch: Append, wire: Wire, rest: tuple[Any, ...], answer: asyncio.Future[Any], reply: Any

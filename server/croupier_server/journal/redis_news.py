@@ -1,19 +1,18 @@
 """What is heard from Redis by publish and subscribe, and how what was missed is found.
 
 The law of this file: news may be lost, late or heard twice; it is passed on whole, in order and
-once. A stream's entries are numbered, so a gap shows, and is read. Whenever a subscription was made
-anew (the connection was lost, a slot has moved), every stream and every subject that somebody
-listens to is read again. What was passed on and is no longer stored, a failover has lost: until a
-stream is known to hold the last entry that was passed on, nothing is appended to it from here.
+once; see ``redis_followed`` for how a stream's gaps are filled. Whenever a subscription was made anew
+(the connection was lost, a slot has moved), every stream and every subject that somebody listens to is
+read again.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import structlog
 
@@ -22,18 +21,16 @@ from croupier_server.journal.base import (
     Cancel,
     Deliver,
     DeliverRow,
-    JournalError,
     JournalUnavailable,
-    NotWritten,
     Row,
     SetBack,
     Stored,
 )
 from croupier_server.journal.local import Listeners, Subscribers
+from croupier_server.journal.redis_followed import Followed, Reads, Repeated
 from croupier_server.journal.redis_scripts import (
     Names,
     StoredRow,
-    shard_of,
     subjects_in,
     unpack_news,
     unpack_row,
@@ -46,165 +43,6 @@ _log: Final = structlog.get_logger()
 _AGAIN_SECONDS: Final = 0.2
 _ROWS_REMEMBERED: Final = 10_000
 _CHANNELS_A_COMMAND: Final = 500
-
-
-class Reads(Protocol):
-    """What is read to find what was missed."""
-
-    async def read(self, stream: str, after: int = 0, limit: int = 1 << 31) -> list[Stored]:
-        """See ``Journal.read``."""
-
-    async def last_seq(self, stream: str) -> int:
-        """See ``Journal.last_seq``."""
-
-    async def stored_row(self, stream: str) -> StoredRow | None:
-        """A stream's row."""
-
-    async def stored_rows_of(self, subject: str) -> list[StoredRow]:
-        """The rows that concern a subject."""
-
-
-class Repeated:
-    """One piece of work in the background, done anew whenever it was asked for meanwhile."""
-
-    def __init__(self, work: Callable[[], Awaitable[None]]) -> None:
-        """``work`` is tried again a little later when it raises ``JournalError``."""
-        self._work: Final = work
-        self._wanted = False
-        self._task: asyncio.Task[None] | None = None
-
-    def ask(self) -> None:
-        """Have it done, once more if it is under way."""
-        self._wanted = True
-        if self._task is None:
-            self._task = asyncio.create_task(self._run())
-
-    def stop(self) -> None:
-        """Give it up."""
-        if self._task is not None:
-            self._task.cancel()
-
-    async def _run(self) -> None:
-        try:
-            while self._wanted:
-                self._wanted = False
-                try:
-                    await self._work()
-                except JournalError:
-                    self._wanted = True
-                    await asyncio.sleep(_AGAIN_SECONDS)
-        finally:
-            self._task = None
-
-
-class _Followed:
-    """A stream that is listened to here: ``_last`` is the last entry passed on, None at first."""
-
-    def __init__(self, stream: str, reads: Reads, listeners: Listeners) -> None:
-        self.shard: Final = shard_of(stream)
-        self.listening = 0
-        self.ready: Final[asyncio.Future[None]] = asyncio.get_running_loop().create_future()
-        self.missed: Final = Repeated(self._read)
-        self._stream: Final = stream
-        self._reads: Final = reads
-        self._listeners: Final = listeners
-        self._last: Stored | None = None
-        self._awaited: list[tuple[int, asyncio.Future[None]]] = []
-        self._doubts = 0
-        self._dispelled = 0
-        self._uncertain: list[asyncio.Future[None]] = []
-
-    @property
-    def doubted(self) -> bool:
-        """True while the store may have lost what was passed on."""
-        return self._doubts != self._dispelled
-
-    def doubt(self) -> None:
-        """Another server, or the same after an outage, has the stream now."""
-        if self._last is not None:
-            self._doubts += 1
-
-    def certain(self) -> asyncio.Future[None]:
-        """Done once the store is known to have the last entry; raises ``NotWritten`` if it has not."""
-        certain: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._uncertain.append(certain)
-        self.missed.ask()
-        return certain
-
-    def take(self, entries: Sequence[Stored]) -> bool:
-        """Pass on what is next, and have read what is missing; False when that has yet to come."""
-        if self._last is None or entries[-1].seq <= self._last.seq:
-            return True
-        first, end = entries[0].seq, entries[-1].seq
-        if first > self._last.seq + 1:
-            self.missed.ask()
-            return False
-        after, self._last = self._last.seq, entries[-1]
-        datas = tuple(entry.data for entry in entries[after + 1 - first :])
-        self._listeners.publish(Append(self._stream, after, datas), ())
-        for seq, reached in self._awaited:
-            if seq <= end and not reached.done():
-                reached.set_result(None)
-        self._awaited = [(seq, reached) for seq, reached in self._awaited if not reached.done()]
-        return True
-
-    def reached(self, seq: int) -> asyncio.Future[None]:
-        """Done once that entry, which is yet to come, was passed on."""
-        reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._awaited.append((seq, reached))
-        return reached
-
-    async def _read(self) -> None:
-        """Find where the stream ends, at first; later what came behind the last that was passed on."""
-        last, doubts = self._last, self._doubts
-        if last is None:
-            self._last = await self._end()
-            self.ready.set_result(None)
-            return
-        stored = await self._reads.read(self._stream, max(last.seq - 1, 0))
-        if last.seq and (not stored or stored[0] != last):
-            self._set_back(last, await self._end())
-        else:
-            if new := [entry for entry in stored if entry.seq > last.seq]:
-                self.take(new)
-            self._dispel(doubts)
-
-    async def _end(self) -> Stored:
-        """The last entry that is stored; number 0 when there is none."""
-        while last := await self._reads.last_seq(self._stream):
-            stored = await self._reads.read(self._stream, last - 1, 1)
-            if stored:
-                return stored[0]
-        return Stored(0, b"")
-
-    def _set_back(self, was: Stored, now: Stored) -> None:
-        """Entries that were passed on are lost: say so, and go on from where the stream ends now."""
-        if now.seq:
-            _log.error("journal.went_back", stream=self._stream, was=was.seq, now=now.seq)
-        else:  # it was retired, or lost: who listens finds out
-            _log.warning("journal.stream_gone", stream=self._stream, was=was.seq)
-        self._last = now
-        self._listeners.set_back(self._stream)
-        lost = NotWritten("Redis has lost entries of this stream")
-        for _, reached in self._awaited:
-            if not reached.done():
-                reached.set_exception(JournalUnavailable(str(lost)))
-        self._awaited = []
-        self._dispel(self._doubts, lost)
-
-    def _dispel(self, doubts: int, lost: NotWritten | None = None) -> None:
-        self._dispelled = doubts
-        if self.doubted:
-            self.missed.ask()
-            return
-        uncertain, self._uncertain = self._uncertain, []
-        for certain in uncertain:
-            if certain.done():
-                continue
-            if lost is None:
-                certain.set_result(None)
-            else:
-                certain.set_exception(NotWritten(*lost.args))
 
 
 class _Rows:
@@ -294,7 +132,7 @@ class News:
         self._names: Final = names
         self._listeners: Final = Listeners()
         self._rows: Final = _Rows(reads)
-        self._followed: Final[dict[str, _Followed]] = {}
+        self._followed: Final[dict[str, Followed]] = {}
         self._wires: Final[dict[Node, Wire]] = {}
         self._unheard: Final[set[int]] = set()
         """Shards that a server would not tell of: theirs is another, which has to be found first."""
@@ -357,7 +195,7 @@ class News:
         name = channel.decode()
         followed = self._followed.get(name)
         if kind == b"smessage" and followed is not None:
-            followed.take(unpack_news(said))
+            followed.hear(unpack_news(said))
         elif kind == b"smessage" and name.endswith(":rows"):
             head, _, row = said.partition(b"\n")
             self._rows.take(subjects_in(head), unpack_row(row))
@@ -382,7 +220,7 @@ class News:
 
     # --- appending and listening --------------------------------------------------------------
 
-    def followed(self, channel: str) -> _Followed | None:
+    def followed(self, channel: str) -> Followed | None:
         """The stream that is told of there, as it is listened to here."""
         return self._followed.get(channel)
 
@@ -402,7 +240,7 @@ class News:
         channel = self._names.entries(stream)
         followed = self._followed.get(channel)
         if followed is None:
-            followed = self._followed[channel] = _Followed(stream, self._reads, self._listeners)
+            followed = self._followed[channel] = Followed(stream, self._reads, self._listeners)
             self._tell(followed.shard, "SSUBSCRIBE", channel)
         followed.listening += 1
         try:
@@ -423,7 +261,7 @@ class News:
 
         return cancel
 
-    def _let_go(self, channel: str, followed: _Followed) -> None:
+    def _let_go(self, channel: str, followed: Followed) -> None:
         followed.listening -= 1
         if followed.listening == 0 and self._followed.get(channel) is followed:
             del self._followed[channel]
