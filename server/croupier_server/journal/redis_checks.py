@@ -68,7 +68,7 @@ async def warnings_of(wire: Wire, address: Address) -> list[str]:
     if said.get("aof_enabled") != "1":
         found.append("appendonly is off: a crash loses all since the last snapshot; set appendonly yes")
     else:
-        found += await _sync_warnings(wire)
+        found += await _sync_warnings(wire) + await _replay_warnings(wire)
     if said.get("aof_last_write_status", "ok") != "ok":
         found.append("the last write to the append-only file failed")
     policy = said.get("maxmemory_policy", "noeviction")
@@ -104,6 +104,20 @@ async def _sync_warnings(wire: Wire) -> list[str]:
             "no-appendfsync-on-rewrite is yes: nothing is synced while the file is rewritten; set no"
         )
     return found
+
+
+async def _replay_warnings(wire: Wire) -> list[str]:
+    """Redis (issue 14541) and Valkey (3983) replay transactions with the rights of ``default``, on or off."""
+    remedy = "user default off resetpass ~* &* +@all"
+    try:
+        may = await wire.call("ACL", "DRYRUN", "default", "RPUSH", "croupier:probe", "")
+    except JournalUnavailable:
+        return [f"ACL DRYRUN is not allowed here: make sure that it is not less than '{remedy}'"]
+    if may == b"OK":
+        return []
+    return [
+        f"the user default lacks rights, and a restart of Redis loses what they do not cover: set '{remedy}'"
+    ]
 
 
 async def _setting(wire: Wire, name: str) -> str:
