@@ -125,7 +125,7 @@ class TestAway:
         while await metric(served, "croupier_journal_failing"):
             pass
         said = Counter(line["message"] for line in await ended(served))
-        assert said == {"journal.lost": 1, "journal.found_again": 1}
+        assert said == {"archive.none": 1, "journal.lost": 1, "journal.found_again": 1}
 
 
 def out_of_memory(redis: RedisServer, _: str) -> Callable[[], object]:

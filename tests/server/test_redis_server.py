@@ -241,6 +241,23 @@ class TestOpen:
             async with opened(server) as journal:
                 assert any("appendonly" in warning for warning in await journal.durability_warnings())
 
+    async def test_a_default_user_with_whose_rights_nothing_is_replayed_is_told(
+        self, own_server: RedisServer
+    ) -> None:
+        url = f"redis://croupier:p%40ss@127.0.0.1:{own_server.port}"
+        own_server.command("ACL", "SETUSER", "croupier", "on", ">p@ss", *RIGHTS.split(), "+config|get")
+        journal = await RedisJournal.open(url)
+        try:
+            (warning,) = await journal.durability_warnings()
+            assert "ACL DRYRUN" in warning
+            own_server.command("ACL", "SETUSER", "croupier", "+acl|dryrun")
+            assert await journal.durability_warnings() == []
+            own_server.command("ACL", "SETUSER", "default", "-rpush")
+            (warning,) = await journal.durability_warnings()
+            assert "default lacks rights" in warning
+        finally:
+            await journal.close()
+
     async def test_a_server_set_as_advised_is_no_cause_for_warnings(self, journal: RedisJournal) -> None:
         assert await journal.durability_warnings() == []
 
