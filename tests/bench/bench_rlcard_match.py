@@ -6,9 +6,9 @@ other. The games run on our rules; RLCard's agent sits in a process of its own, 
 environment of the benches, and is handed states as its own game makes them. The unit of the
 statistics is the deal: win share with a 95% interval by bootstrap over deals.
 
-    python -m bench.bench_rlcard_match hard --deals 400 [--against rlcard] [--seed 1]
+    PYTHONPATH=tests .venv/bin/python -m bench.bench_rlcard_match hard --deals 400 [--against easy]
 
-``--against`` takes another level or ``module:Class``. The levels' thinking time is CPU time.
+The time of a move is CPU time, of the level and whatever it runs on: rules compiled or not.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ import statistics
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple, Self, cast
 
 from croupier.arena.game import MoveTexts
 from croupier.bots import Bot, bot_maker
@@ -44,7 +46,7 @@ def written(cards: Sequence[str]) -> str:
 class Peer:
     """RLCard's agent in its process; a context."""
 
-    def __enter__(self) -> Peer:
+    def __enter__(self) -> Self:
         script = Path(__file__).with_name("rlcard_agent.py")
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         self._process = subprocess.Popen(
@@ -193,23 +195,33 @@ def summary(one: Side, other: Side, result: Result) -> str:
     )
 
 
+def run(levels: Sequence[str], deals: int, seed: int = 1) -> None:
+    """One match of each level against RLCard's agent, where that is installed."""
+    if not PEERS.exists():
+        print("RLCard's rule agent not played against: make bench installs it")
+        return
+    for level in levels:
+        with Peer() as peer:
+            rlcard = Side("rlcard", partial(RlcardBot, peer), [])
+            one = Side(level, bot_maker("doudizhu", level), [])
+            print(summary(one, rlcard, match(one, rlcard, range(deals), seed)), flush=True)
+
+
 def main() -> None:
-    """Play one match."""
+    """Play one match, with a line every 25 deals."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("player")
-    parser.add_argument("--against", default="rlcard")
+    parser.add_argument("player", help="a level or module:Class")
+    parser.add_argument("--against", default="rlcard", help="another one, or rlcard")
     parser.add_argument("--deals", type=int, default=400)
-    parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--start", type=int, default=0, help="the first deal's number")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
-    with Peer() as peer:
-        one = Side(chosen.player, bot_maker("doudizhu", chosen.player), [])
-        makes = (
-            (lambda seed: RlcardBot(peer, seed))
-            if chosen.against == "rlcard"
-            else bot_maker("doudizhu", chosen.against)
+    with Peer() if chosen.against == "rlcard" else nullcontext() as peer:
+        make = partial(RlcardBot, peer) if peer else bot_maker("doudizhu", chosen.against)
+        one, other = (
+            Side(chosen.player, bot_maker("doudizhu", chosen.player), []),
+            Side(chosen.against, make, []),
         )
-        other = Side(chosen.against, makes, [])
         deals = range(chosen.start, chosen.start + chosen.deals)
         print(summary(one, other, match(one, other, deals, chosen.seed, show=True)))
 
