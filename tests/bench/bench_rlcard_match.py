@@ -166,7 +166,7 @@ def match(one: Side, other: Side, deals: range, seed: int, show: bool = False) -
         result.wins.append(won + (not lost))
         result.as_landlord.append(won)
         result.points.append(2 * (stake if won else -stake) + 2 * (-other_stake if lost else other_stake))
-        if show and (number + 1) % 25 == 0:
+        if show and (number + 1) % 10 == 0:
             print(summary(one, other, result), flush=True)
     return result
 
@@ -208,7 +208,7 @@ def run(levels: Sequence[str], deals: int, seed: int = 1) -> None:
 
 
 def main() -> None:
-    """Play one match, with a line every 25 deals."""
+    """Play one match, with a line every 10 deals."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("player", help="a level or module:Class")
     parser.add_argument("--against", default="rlcard", help="another one, or rlcard")
