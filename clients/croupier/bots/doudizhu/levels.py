@@ -15,9 +15,9 @@ from croupier.bots.doudizhu.hands import text_of
 from croupier.bots.doudizhu.knowledge import Knowledge
 from croupier.bots.doudizhu.search import Budget, Search, by_policy
 
-HARD: Final = Budget(candidates=8, playouts=120, bidding=40, choice=2, solved=12, nodes=200, watchdog=2.0)
+HARD: Final = Budget(candidates=6, playouts=30, bidding=20, choice=2, solved=10, nodes=200, watchdog=2.0)
 EXPERT: Final = Budget(
-    candidates=12, playouts=1000, bidding=120, choice=4, solved=16, nodes=1000, watchdog=20.0
+    candidates=10, playouts=400, bidding=120, choice=2, solved=12, nodes=200, watchdog=20.0
 )
 _NORMAL_BIDDING: Final = 12
 """Playouts for a bid of the level normal."""
