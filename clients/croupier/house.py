@@ -35,6 +35,9 @@ from croupier.thinkers.load import serve_metrics
 log = logging.getLogger("croupier.house")
 
 TOKEN_VARIABLE: Final = "CROUPIER_HOUSE_TOKEN"  # noqa: S105 - its name, not its value
+METRICS_VARIABLE: Final = "CROUPIER_HOUSE_METRICS"
+LOG_LEVEL_VARIABLE: Final = "CROUPIER_HOUSE_LOG_LEVEL"
+"""These two say what the arguments do not, for who lets a server start the house."""
 _MOST_SEATS: Final = 900
 """A little less than the subscriptions that a stream may have by default."""
 _PAUSE: Final = 5.0
@@ -146,8 +149,9 @@ async def _play(arguments: argparse.Namespace, token: str) -> None:
         log.info("shard %d/%d plays at %s", index, count, arguments.server)
         pool = Pool(arguments.thinkers, queue=arguments.queue)
         seats = Seats(pool)
+        metrics = arguments.metrics and (arguments.metrics[0], arguments.metrics[1] + index)
         try:
-            async with reported(seats.load, arguments.metrics):
+            async with reported(seats.load, metrics):
                 await serve(client, index, count, arguments.tables, seats)
         finally:
             await pool.close()
@@ -199,10 +203,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--thinkers", type=_positive, default=2, help="processes in which slow bots think")
     parser.add_argument("--queue", type=_positive, default=16, help="most thoughts that wait for one of them")
     parser.add_argument(
-        "--metrics", type=_address, metavar="HOST:PORT", help="serve Prometheus metrics there"
+        "--metrics",
+        type=_address,
+        default=os.environ.get(METRICS_VARIABLE) or None,
+        metavar="HOST:PORT",
+        help="where shard 0 serves metrics; shard I does I ports on",
     )
     parser.add_argument("--tls", action="store_true", help="connect with TLS")
-    parser.add_argument("--log-level", default="WARNING", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+    parser.add_argument(
+        "--log-level",
+        default=os.environ.get(LOG_LEVEL_VARIABLE) or "WARNING",
+        choices=("DEBUG", "INFO", "WARNING", "ERROR"),
+    )
     return parser
 
 

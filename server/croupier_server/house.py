@@ -30,10 +30,7 @@ log: Final = structlog.get_logger()
 
 
 class House:
-    """Keeps ``count`` house processes running.
-
-    ``metrics`` is where the first serves its figures; the others do at the ports that follow.
-    """
+    """Keeps ``count`` house processes running."""
 
     def __init__(
         self,
@@ -42,14 +39,12 @@ class House:
         token: Callable[[], str],
         *,
         command: Sequence[str] = (sys.executable, "-m", MODULE),
-        metrics: tuple[str, int] | None = None,
         first_wait_s: float = _FIRST_WAIT_S,
     ) -> None:
         self._count: Final = count
         self._server: Final = server
         self._token: Final = token
         self._command: Final = tuple(command)
-        self._metrics: Final = metrics
         self._first_wait_s: Final = first_wait_s
         self._keepers: list[asyncio.Task[None]] = []
 
@@ -82,10 +77,7 @@ class House:
             wait = self._first_wait_s if lived_well else min(wait * 2, _LONGEST_WAIT_S)
 
     def _start_one(self, shard: int) -> subprocess.Popen[bytes]:
-        arguments = ["--server", self._server, "--shard", f"{shard}/{self._count}"]
-        if self._metrics is not None:
-            host, port = self._metrics
-            arguments += ["--metrics", f"{host}:{port + shard}"]
+        arguments = ("--server", self._server, "--shard", f"{shard}/{self._count}")
         process = _spawn((*self._command, *arguments))
         log.info("house.started", shard=shard, pid=process.pid)
         return process

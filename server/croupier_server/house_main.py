@@ -36,17 +36,16 @@ async def run(
     journal_url: str,
     *,
     more: Sequence[str] = (),
-    metrics: tuple[str, int] | None = None,
 ) -> int:
     """Keep ``processes`` house processes at ``server`` until SIGTERM (0) or SIGINT (130).
 
-    ``more`` are arguments for all of them, ``metrics`` is as in ``House``.
+    ``more`` are arguments for all of them.
 
     Raises ``JournalError``, ``OSError`` or ``ValueError`` when the journal cannot be read.
     """
     tokens = await _tokens(journal_url)
     command = (sys.executable, "-m", MODULE, *more)
-    bots = House(processes, server, lambda: house_token(tokens), command=command, metrics=metrics)
+    bots = House(processes, server, lambda: house_token(tokens), command=command)
     loop = asyncio.get_running_loop()
     told: asyncio.Queue[signal.Signals] = asyncio.Queue()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -78,22 +77,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--thinkers", type=_positive, default=2, help="processes in which slow bots of one think"
     )
-    parser.add_argument(
-        "--metrics",
-        type=_address,
-        metavar="HOST:PORT",
-        help="where the first process serves its metrics; the others at the next ports",
-    )
+    parser.add_argument("--metrics", metavar="HOST:PORT", help="where the first process serves its metrics")
     parser.add_argument("--log-level", default="WARNING", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     parser.add_argument("--tls", action="store_true", help="connect with TLS")
     return parser
-
-
-def _address(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not colon or not 0 < int(port) < 1 << 16:
-        raise ValueError(f"{text!r} is not written as HOST:PORT")
-    return host, int(port)
 
 
 def _positive(text: str) -> int:
@@ -113,12 +100,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     logs.configure()
     try:
         more = ["--thinkers", str(arguments.thinkers), "--log-level", arguments.log_level]
+        if arguments.metrics:
+            more += ["--metrics", arguments.metrics]
         if arguments.tls:
             more.append("--tls")
-        keeping = run(
-            arguments.server, arguments.processes, journal_url, more=more, metrics=arguments.metrics
-        )
-        return asyncio.run(keeping)
+        return asyncio.run(run(arguments.server, arguments.processes, journal_url, more=more))
     except (JournalError, OSError, ValueError) as error:
         sys.stderr.write(f"croupier: the journal cannot be read: {error}\n")
         return 1

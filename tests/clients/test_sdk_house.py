@@ -103,9 +103,13 @@ async def test_process_without_a_token_is_a_mistake_of_usage(world: World) -> No
 
 
 async def test_process_tells_its_load(world: World) -> None:
-    address = f"127.0.0.1:{free_port()}"
-    arguments = ("--metrics", address, "--log-level", "INFO")
-    process = await house_process(world, *arguments, CROUPIER_HOUSE_TOKEN="secret")
+    port, index = free_port(), int(house.takes(TABLE, 1, 2))
+    process = await house_process(
+        world,
+        *("--shard", f"{index}/2", "--log-level", "INFO"),
+        CROUPIER_HOUSE_TOKEN="secret",
+        CROUPIER_HOUSE_METRICS=f"127.0.0.1:{port - index}",
+    )
     await world.until(lambda: world.servers[0].inboxes)
     table = world.table
     table.info.seats[1].bot_level = "random"
@@ -114,7 +118,7 @@ async def test_process_tells_its_load(world: World) -> None:
     table.moves_left = 1
     table.give_turn(1, "pass")
     await world.until(lambda: table.ended)
-    told = await asyncio.to_thread(fetched, f"http://{address}/metrics")
+    told = await asyncio.to_thread(fetched, f"http://127.0.0.1:{port}/metrics")
     process.terminate()
     _, said = await process.communicate()
     assert 'croupier_house_thoughts_total{end="answered",level="random"} 1.0' in told.splitlines()
