@@ -63,8 +63,8 @@ class BotFailed(Unanswered):
 
 
 class _Thought:
-    def __init__(self, message: Plain) -> None:
-        self.message: Final = message
+    def __init__(self, line: bytes) -> None:
+        self.line: Final = line
         self.answer: Final[asyncio.Future[Plain]] = asyncio.get_running_loop().create_future()
 
 
@@ -97,7 +97,7 @@ class Worker:
         """
         if len(self._waiting) >= self._most_waiting:
             raise QueueFull(f"{len(self._waiting)} thoughts wait already")
-        thought = _Thought(message)
+        thought = _Thought(_line(message))
         self._waiting.append(thought)
         if self._working is None:
             self._working = asyncio.get_running_loop().create_task(self._work())
@@ -135,7 +135,7 @@ class Worker:
             while self._waiting:
                 thought = self._waiting.popleft()
                 try:
-                    said = await self._exchange(thought.message)
+                    said = await self._exchange(thought.line)
                 except _GONE as error:
                     self._end()
                     if not thought.answer.done():
@@ -146,12 +146,12 @@ class Worker:
         finally:
             self._working = None
 
-    async def _exchange(self, message: Plain) -> Plain:
+    async def _exchange(self, asked: bytes) -> Plain:
         if self._link is None or self._process is None or self._process.poll() is not None:
             self._end()
             self._link = await self._begin()
         reader, writer = self._link
-        writer.write(_line(message))
+        writer.write(asked)
         async with asyncio.timeout(self._hang):
             line = await reader.readuntil()
         said: object = json.loads(line)
