@@ -36,7 +36,6 @@ async def main(given: argparse.Namespace, folder: Path) -> int:
     seed = random.randrange(1 << 30) if given.seed is None else given.seed
     say(f"seed {seed}, {given.games} games at a time for {given.minutes:g} minutes")
     rng = random.Random(seed)
-    folder.mkdir(parents=True, exist_ok=True)
 
     async def trouble(driver: Driver, playing: LoadProcess) -> None:
         until = time.monotonic() + 60 * given.minutes
@@ -61,5 +60,7 @@ def say(line: str) -> None:
 
 if __name__ == "__main__":
     given = arguments()
+    if given.folder:
+        given.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
         sys.exit(asyncio.run(main(given, given.folder or Path(folder))))
