@@ -28,6 +28,18 @@ def resident_bytes(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
 
 
+def written_bytes(pid: int) -> int:
+    """What a process has had written to disk so far, in whole pages."""
+    lines = Path(f"/proc/{pid}/io").read_text().splitlines()
+    return next(int(line.partition(":")[2]) for line in lines if line.startswith("write_bytes:"))
+
+
+def loopback_bytes() -> int:
+    """What loopback has carried so far, all processes, with the headers of TCP and IP."""
+    lines = Path("/proc/net/dev").read_text().splitlines()
+    return next(int(line.partition(":")[2].split()[0]) for line in lines if line.strip().startswith("lo:"))
+
+
 @contextmanager
 def server(command: list[str], environment: Mapping[str, str] | None = None) -> Iterator[tuple[int, str]]:
     """A server that prints a JSON ready line with ``listen``: its pid and address."""
