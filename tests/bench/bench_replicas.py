@@ -20,51 +20,68 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
-from typing import Any
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any, NamedTuple
 
 from bench.processes import TESTS, cpu_seconds, load, resident_bytes, server, written_bytes
 from bench.replica_servers import Servers, bench_redis, embedded, info, pid_of, replicas, shared
 from croupier_server.journal import Append, open_journal
 from server.redis_server import RedisServer
 
-_SHAPE = ["--tables", "20", "--channels", "60"]
 _IDLE_SECONDS = 3.0
 
 Row = dict[str, Any]
 
 
-Kind = tuple[Callable[[], Any], list[str]]
+class Kind(NamedTuple):
+    """What is compared: servers on a journal, how many of them, what the load does otherwise."""
+
+    start: Callable[[], AbstractContextManager[Servers]]
+    replicas: int = 1
+    more: tuple[str, ...] = ()
+
 
 KINDS: dict[str, Kind] = {
-    "embedded": (embedded, []),
-    "redis, 1": (lambda: shared(1), []),
-    "redis, 2": (lambda: shared(2), []),
-    "redis, 3": (lambda: shared(3), []),
-    "3, by table": (lambda: shared(3), ["--together"]),
-    "3, balanced": (lambda: shared(3, balanced=True), []),
+    "embedded": Kind(embedded),
+    "redis, 1": Kind(lambda: shared(1)),
+    "redis, 2": Kind(lambda: shared(2), 2),
+    "redis, 3": Kind(lambda: shared(3), 3),
+    "3, by table": Kind(lambda: shared(3), 3, ("--together",)),
+    "3, balanced": Kind(lambda: shared(3, balanced=True), 3),
 }
-"""What is compared: the journal and the number of replicas; what the load does otherwise."""
 
 
-def run(kind: str, shape: list[str]) -> Row:
-    """One measurement against fresh servers."""
+def run(kind: str, window: list[str], rate: float = 0.0) -> Row:
+    """One measurement against fresh servers: 20 tables a replica, ``rate`` moves a second and replica."""
     if kind == "echo":
         with server(["-m", "bench.echo_server"]) as (pid, address):
-            return load("echo", address, "--pid", str(pid), *shape)
-    start, more = KINDS[kind]
-    with start() as servers:
-        return against(servers, [*more, *shape])
+            return load("echo", address, "--pid", str(pid), *shape(1), *window)
+    how = KINDS[kind]
+    with how.start() as servers:
+        return against(servers, [*shape(how.replicas, rate), *how.more, *window])
 
 
-def against(servers: Servers, shape: list[str]) -> Row:
+def shape(replicas: int, rate: float = 0.0) -> list[str]:
+    """What a load is told: 20 tables a replica, and a connection for each seat."""
+    of = ["--tables", str(20 * replicas), "--channels", str(60 * replicas)]
+    return [*of, "--rate", str(rate * replicas)]
+
+
+def against(servers: Servers, more: list[str]) -> Row:
     """One measurement against servers that run."""
-    kept, written = servers.kept(), written_bytes(servers.disk)
+    before: list[int] = []
     pids = ",".join(map(str, servers.pids))
-    row = load("croupier", ",".join(servers.addresses), "--pid", pids, *servers.more, *shape)
-    row["kept_bytes"] = (servers.kept() - kept) / row["total"]
-    row["written_bytes"] = (written_bytes(servers.disk) - written) / row["total"]
+    addresses = ",".join(servers.addresses)
+    command = ["croupier", addresses, "--pid", pids, *servers.more, *more]
+    row = load(*command, measuring=lambda: before.extend(stored(servers)))
+    for name, first, last in zip(("kept_bytes", "written_bytes"), before, stored(servers), strict=True):
+        row[name] = (last - first) / max(row["moves"], 1)
     return row
+
+
+def stored(servers: Servers) -> tuple[int, int]:
+    """What the journal has on disk, and what was written there so far, in bytes."""
+    return servers.kept(), written_bytes(servers.disk)
 
 
 def medians(rows: list[Row]) -> Row:
@@ -98,13 +115,13 @@ def show(title: str, found: dict[str, Row]) -> None:
 
 def cost(rounds: int, seconds: float) -> None:
     """CPU a move: embedded, on Redis with one, two and three replicas, behind a balancer, and bare."""
-    shape = [*_SHAPE, "--seconds", str(seconds), "--warm", "1.5"]
-    full = measure(["embedded", "redis, 1", "echo"], rounds, lambda kind: run(kind, shape))
+    window = ["--seconds", str(seconds), "--warm", "1.5"]
+    full = measure(["embedded", "redis, 1", "echo"], rounds, lambda kind: run(kind, window))
     show("20 tables, 60 connections, at full speed; figures of one move", full)
     ratios(full)
-    rate = full["embedded"]["moves"] / full["embedded"]["seconds"] / 4
-    paced = measure(list(KINDS), rounds, lambda kind: run(kind, [*shape, "--rate", str(rate)]))
-    show(f"the same at {rate:,.0f} moves/s", paced)
+    rate = full["embedded"]["moves"] / full["embedded"]["seconds"] / 8
+    paced = measure(list(KINDS), rounds, lambda kind: run(kind, window, rate))
+    show(f"{rate:,.0f} moves/s at 20 tables for each replica", paced)
     ratios(paced)
 
 
@@ -147,8 +164,8 @@ def tables(rounds: int, seconds: float, sizes: list[int]) -> None:
             store = ["--store", str(pid_of(redis))]
             rooms[f"{size:,}"] = Servers(addresses[:1], pids[:1], store, lambda: 0, pid_of(redis))
             idle[f"{size:,}"] = {"size": size, **seating, **_idle(redis, pids[0])}
-        shape = [*_SHAPE, "--seconds", str(seconds), "--warm", "1", "--rate", "300"]
-        found = measure(list(rooms), rounds, lambda size: against(rooms[size], shape))
+        paced = [*shape(1, 300.0), "--seconds", str(seconds), "--warm", "1"]
+        found = measure(list(rooms), rounds, lambda size: against(rooms[size], paced))
     show("20 tables at 300 moves/s on one of two replicas, by idle tables beside them", found)
     few, many = f"{sizes[0]:,}", f"{sizes[-1]:,}"
     print(f"{many} tables: {found[many]['cpu_us'] / found[few]['cpu_us']:.2f} times the CPU a move at {few}")

@@ -1,8 +1,9 @@
 """The load generator: tables of Dou Dizhu played by the cheapest sensible policy, or bare echoes.
 
-``python -m bench.load KIND ADDRESS --pid PID …`` prints one JSON object: moves, seconds,
-the server's CPU seconds, and latencies from sending a move to its result. KIND is ``croupier``
-or ``echo``. With ``--rate`` moves are paced; without, each table moves as soon as it can.
+``python -m bench.load KIND ADDRESS --pid PID …`` prints a line as it begins to measure, then one JSON
+object: moves, seconds, the CPU of the server for a move, and latencies from sending a move to its
+result. KIND is ``croupier`` or ``echo``. With ``--rate`` moves are paced; without, each table moves as
+soon as it can.
 
 Several servers are given as ``ADDRESS,ADDRESS`` and ``PID,PID``: connections go to each in turn, so that
 the seats of a table are at different ones, and their CPU is added up. ``--store`` and ``--balancer``
@@ -15,7 +16,6 @@ import argparse
 import asyncio
 import json
 import statistics
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -51,12 +51,13 @@ class Window:
         self.moves = 0
         self.latencies: list[float] = []
         self.counting = False
-        self.responses = self.total = 0
+        self.responses = 0
         self.up = self.down = 0
 
     async def run(self) -> dict[str, Any]:
         """Wait for the warm-up, then measure."""
         await asyncio.sleep(self._warm)
+        print(json.dumps({"event": "measuring"}), flush=True)
         used, start, self.counting = self._used(), time.perf_counter(), True
         lines = loopback_bytes()
         await asyncio.sleep(self._length)
@@ -67,7 +68,6 @@ class Window:
         return {
             "moves": self.moves,
             "seconds": seconds,
-            "total": self.total,
             "out": self.responses / moves,
             **{name: (now - used[name]) / moves * 1e6 for name, now in self._used().items()},
             "p50_ms": cuts[49] * 1000,
@@ -93,7 +93,6 @@ class Window:
 
     def count(self, sent: float) -> None:
         """A move's result has come."""
-        self.total += 1
         if self.counting:
             self.moves += 1
             self.latencies.append(time.perf_counter() - sent)
@@ -391,7 +390,7 @@ def main() -> None:
     parser.add_argument("--warm", type=float, default=2.0)
     arguments = parser.parse_args()
     kind = {"croupier": croupier, "echo": echo}[arguments.kind]
-    print(json.dumps(uvloop.run(kind(arguments))), file=sys.stdout)
+    print(json.dumps(uvloop.run(kind(arguments))))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -64,12 +64,16 @@ def server(command: list[str], environment: Mapping[str, str] | None = None) -> 
         process.stdout.close()
 
 
-def load(*arguments: str) -> dict[str, Any]:
-    """Run the load generator in a process of its own; what it measured."""
+def load(*arguments: str, measuring: Callable[[], object] = lambda: None) -> dict[str, Any]:
+    """Run the load generator in a process of its own, ``measuring`` as it begins; what it measured."""
     command = [sys.executable, "-m", "bench.load", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, check=True, timeout=600, env=environment
-    )
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        if process.stdout.readline():
+            measuring()
+        lines = process.stdout.readlines()
+    if process.returncode or not lines:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    result: dict[str, Any] = json.loads(lines[-1])
     return result
