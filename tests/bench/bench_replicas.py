@@ -158,9 +158,10 @@ def tables(rounds: int, seconds: float, sizes: list[int]) -> None:
         for size in sizes:
             redis = stack.enter_context(bench_redis())
             addresses, pids = stack.enter_context(replicas(redis.url, 2))
-            used, began = cpu_seconds(pids[1]), time.perf_counter()
+            used, began = list(map(cpu_seconds, pids)), time.perf_counter()
             stack.enter_context(server(["-m", "bench.idle_tables", addresses[0], str(size)]))
-            seating = {"seated_s": time.perf_counter() - began, "other_s": cpu_seconds(pids[1]) - used}
+            took, now = time.perf_counter() - began, list(map(cpu_seconds, pids))
+            seating = {"seated_s": took, "own_s": now[0] - used[0], "other_s": now[1] - used[1]}
             store = ["--store", str(pid_of(redis))]
             rooms[f"{size:,}"] = Servers(addresses[:1], pids[:1], store, lambda: 0, pid_of(redis))
             idle[f"{size:,}"] = {"size": size, **seating, **_idle(redis, pids[0])}
@@ -173,13 +174,13 @@ def tables(rounds: int, seconds: float, sizes: list[int]) -> None:
 
 
 def show_idle(rows: list[Row]) -> None:
-    """What idle tables take, of two replicas one of which has them, and how seating them was."""
-    print("\nidle tables   seated/s   other replica, µs/table   replica, ms CPU/s   Redis, ms CPU/s")
+    """What idle tables take, of two replicas the first of which has them, and what seating them took."""
+    print("\nidle tables  seated/s  own replica, ms/table  other, ms/table  own, ms CPU/s  Redis, ms CPU/s")
     for row in rows:
-        speed, other = row["size"] / row["seated_s"], row["other_s"] / row["size"] * 1e6
-        print(
-            f"{row['size']:11,d} {speed:10.0f} {other:25.0f} {row['server_ms']:19.1f} {row['redis_ms']:17.1f}"
-        )
+        without = row["server_ms"] / 1000 * row["seated_s"]  # what a replica takes for being there
+        own, other = ((row[key] - without) / row["size"] * 1000 for key in ("own_s", "other_s"))
+        seating = f"{row['size'] / row['seated_s']:9.0f} {own:22.2f} {other:16.3f}"
+        print(f"{row['size']:11,d} {seating} {row['server_ms']:14.1f} {row['redis_ms']:16.1f}")
     few, many = rows[0], rows[-1]
     for name, key in (
         ("Redis", "redis_bytes"),
