@@ -31,7 +31,7 @@ def main() -> None:
     journal = Path(__file__).with_name("bench_journal.py")
     subprocess.run([sys.executable, str(journal), "--rounds", str(rounds + 2)], check=True)
     bench_moves.main(rounds, seconds)
-    bench_replicas.main(rounds, seconds * 3 / 4, "100,1000" if quick else "100,1000,10000")
+    bench_replicas.main(rounds, seconds * 5 / 8, "100,1000" if quick else "100,1000,10000")
     bench_memory.main()
     bench_archive.main(300 if quick else 10_000)
     print(flush=True)

@@ -5,7 +5,7 @@ Redis syncs every append to disk. Its own CPU is told apart from that of the ser
 cores load, servers, Redis and balancer compete, so moves a second are context only. Connections go to all
 replicas in turn, so every table has its seats at different ones, unless it says "by table".
 
-    python -m bench.bench_replicas [--rounds 3] [--seconds 3] [--tables 100,1000,10000]
+    python -m bench.bench_replicas [--rounds 3] [--seconds 2.5] [--tables 100,1000,10000]
         [--only cost,delivery,tables,store]
 """
 
@@ -115,7 +115,7 @@ def show(title: str, found: dict[str, Row]) -> None:
 
 def cost(rounds: int, seconds: float) -> None:
     """CPU a move: embedded, on Redis with one, two and three replicas, behind a balancer, and bare."""
-    window = ["--seconds", str(seconds), "--warm", "1.5"]
+    window = ["--seconds", str(seconds), "--warm", "1"]
     full = measure(["embedded", "redis, 1", "echo"], rounds, lambda kind: run(kind, window))
     show("20 tables, 60 connections, at full speed; figures of one move", full)
     ratios(full)
@@ -238,7 +238,7 @@ def store(rounds: int, seconds: float) -> None:
         print(f"{in_flight:>9s} {row['appends']:10,.0f} {row['redis_us']:14.1f} {most:25,.0f}")
 
 
-def main(rounds: int = 3, seconds: float = 3.0, sizes: str = "100,1000,10000", only: str = "") -> None:
+def main(rounds: int = 3, seconds: float = 2.5, sizes: str = "100,1000,10000", only: str = "") -> None:
     """All parts, or those that are named."""
     parts: dict[str, Callable[[], None]] = {
         "cost": lambda: cost(rounds, seconds),
@@ -254,7 +254,7 @@ def main(rounds: int = 3, seconds: float = 3.0, sizes: str = "100,1000,10000", o
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--seconds", type=float, default=2.5)
     parser.add_argument("--tables", default="100,1000,10000", help="idle tables, ascending")
     parser.add_argument("--only", default="", help="cost, delivery, tables, store")
     given = parser.parse_args()
