@@ -102,7 +102,7 @@ class Sweeper:
                 while await self.fire_due() >= _AT_ONCE:
                     pass
             except JournalError as error:
-                log.warning("deadlines.unavailable", problem=str(error))
+                log.debug("deadlines.unavailable", problem=str(error))
                 await self._wait_for_journal()
 
     async def _wait_for_journal(self) -> None:
@@ -134,7 +134,9 @@ class Sweeper:
             wait = wait or await self._expire(deadline)
         except Refusal as refusal:
             wait = _UNREADABLE_MS if refusal.reason == "TABLE_UNREADABLE" else AGAIN_MS
-            log.warning("deadline.refused", table=deadline.stream, reason=refusal.reason)
+            # That the journal fails it has said itself; every deadline of the while comes by here.
+            say = log.debug if self._journal.failing else log.warning
+            say("deadline.refused", table=deadline.stream, reason=refusal.reason)
         except Exception as error:  # noqa: BLE001 (see above)
             wait = _UNREADABLE_MS
             log.error("deadline.failed", table=deadline.stream, error=type(error).__name__)

@@ -18,6 +18,7 @@ from croupier_server.archive.base import Archive
 from croupier_server.archiver import MOST_COUNTED, Archiver
 from croupier_server.clock import JournalClock
 from croupier_server.drain import Drain
+from croupier_server.epoch import Epoch
 from croupier_server.feed import Feeds
 from croupier_server.ids import Ids
 from croupier_server.journal.base import Journal
@@ -40,12 +41,14 @@ class Parts:
     tokens: Tokens
     tables: Tables
     feeds: Feeds
+    epoch: Epoch
     services: tuple[tuple[ServiceDescriptor, object], ...]
     """Each service with its servicer."""
     archiver: Archiver | None
 
     async def start(self) -> None:
         """Begin to act on deadlines. Raises ``JournalError``."""
+        await self.epoch.follow()
         await self.tables.start()
         if self.archiver is not None:
             await self.archiver.start()
@@ -56,6 +59,7 @@ class Parts:
         if self.archiver is not None:
             await self.archiver.stop()
         await self.tables.stop()
+        self.epoch.close()
 
 
 async def compose(
@@ -71,7 +75,7 @@ async def compose(
 
     Without an archive ended tables stay in the journal.
     """
-    epoch = await (begin_epoch(journal) if restored else _epoch(journal))
+    epoch = Epoch(journal, await (begin_epoch(journal) if restored else _epoch(journal)))
     ids = Ids(await journal.key("id-key", secrets.token_bytes(_KEY_BYTES)))
     page_tokens = PageTokens(await journal.key("page-key", secrets.token_bytes(_KEY_BYTES)))
     tokens = await Tokens.load(journal, cache_size=settings.token_cache)
@@ -88,6 +92,7 @@ async def compose(
     )
     drain.add(lambda: feeds.drain(math.ceil(settings.drain_grace_s)))
     metrics.watch("live_tables", "Tables in memory.", lambda: len(tables))
+    metrics.watch("journal_failing", "1 while the journal is away or refuses.", lambda: journal.failing)
     metrics.watch("subscribers", "Streams with a feed.", lambda: len(feeds))
     if archiver is not None:
         backlog = f"Ended tables that wait for the archive; {MOST_COUNTED} stands for more."
@@ -100,7 +105,7 @@ async def compose(
             TableServicer(tables, feeds, settings, ids, page_tokens),
         ),
     )
-    return Parts(tokens, tables, feeds, services, archiver)
+    return Parts(tokens, tables, feeds, epoch, services, archiver)
 
 
 async def begin_epoch(journal: Journal) -> str:

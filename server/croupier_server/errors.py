@@ -308,8 +308,11 @@ def refused_by_journal(error: JournalError) -> Refusal | None:
 
 
 def unavailable(error: JournalError) -> Refusal:
-    """What a client is told when the journal will not take or give entries now; logged."""
-    log.warning("journal.unavailable", problem=str(error))
+    """What a client is told when the journal will not take or give entries now.
+
+    The journal itself has logged that it fails, once; see ``Journal.failing``.
+    """
+    log.debug("journal.unavailable", problem=str(error))
     return refused_by_journal(error) or refuse("JOURNAL_UNAVAILABLE", "the store cannot take this now")
 
 

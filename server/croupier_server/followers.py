@@ -14,6 +14,7 @@ from typing import Final
 from google.rpc import status_pb2
 
 from croupier.v1 import games_pb2
+from croupier_server.epoch import Epoch
 from croupier_server.errors import Refusal, refuse
 from croupier_server.feed import Feed
 from croupier_server.fold import Phase, TableState
@@ -43,6 +44,7 @@ class Subscription:
 
     __slots__ = (
         "_reset",
+        "_set_back",
         "_status",
         "audience",
         "closed",
@@ -65,7 +67,7 @@ class Subscription:
     ) -> None:
         self.feed: Final = feed
         self.followers: Final = followers
-        self.state: Final = state
+        self.state = state
         self.audience: Final = audience
         self.wishes: Final = wishes
         self.head: Final = followers.head(audience)
@@ -73,6 +75,7 @@ class Subscription:
         self.closed = False
         self.when_closed: Callable[[], None] | None = None
         self._reset = False
+        self._set_back = False
         self._status: status_pb2.Status | None = None
 
     def push(self, chunk: Chunk) -> bool:
@@ -107,7 +110,9 @@ class Subscription:
         """Go live: all before was sent, or a snapshot is sent now; then the turn, or the end."""
         if self.closed:
             return
-        self.live, self._reset = True, reset
+        if self._set_back:
+            snapshot = reset = True
+        self.live, self._reset, self._set_back = True, reset, False
         if snapshot or self.feed.owes(self):
             self.feed.forget(self)
             if not self.push(self._snapshot()):
@@ -116,6 +121,12 @@ class Subscription:
             self.end(status_pb2.Status())
         elif self.is_to_act:
             self.push(self.turn())
+
+    def set_back(self, state: TableState) -> None:
+        """What was sent is no longer so: a snapshot that says it comes now, or when going live."""
+        self.state, self._set_back = state, True
+        if self.live:
+            self.start()
 
     def close(self) -> None:
         """Nothing more is sent; calling it again does nothing."""
@@ -141,11 +152,11 @@ class Subscription:
 class Followers:
     """All subscriptions of one table in this process, by audience."""
 
-    __slots__ = ("_audiences", "_heads", "epoch", "table")
+    __slots__ = ("_audiences", "_epoch", "_heads", "table")
 
-    def __init__(self, table: str, epoch: str) -> None:
+    def __init__(self, table: str, epoch: Epoch) -> None:
         self.table: Final = table
-        self.epoch: Final = epoch
+        self._epoch: Final = epoch
         self._audiences: dict[Audience, dict[Subscription, None]] = {}
         self._heads: dict[Audience, bytes] = {}
 
@@ -154,6 +165,11 @@ class Followers:
 
     def __len__(self) -> int:
         return sum(map(len, self._audiences.values()))
+
+    @property
+    def epoch(self) -> str:
+        """The epoch that the table's numbers belong to now."""
+        return self._epoch.now
 
     def head(self, audience: Audience) -> bytes:
         """The start of every update for an audience, made once."""
@@ -222,6 +238,15 @@ class Followers:
             if chunk is None:
                 chunk = turns[subscription.wishes] = subscription.turn()
             subscription.push(chunk)
+
+    def set_back(self, before: TableState, state: TableState) -> None:
+        """Entries were lost: all begin anew from a state, but for whom it has lost the seat."""
+        for seat, (was, now) in enumerate(zip(before.seats, state.seats, strict=False)):
+            if was.player != now.player:
+                self._unseat(seat)
+        for subscriptions in tuple(self._audiences.values()):
+            for subscription in tuple(subscriptions):
+                subscription.set_back(state)
 
     def end(self, refusal: Refusal) -> None:
         """End every subscription with a reason."""

@@ -53,6 +53,9 @@ class Metrics:
             ["error"],
             registry=kept,
         )
+        self._set_backs: Final = Counter(
+            "croupier_tables_set_back", "Tables of which the journal lost entries.", registry=kept
+        )
         Info("croupier_build", "The release.", registry=kept).info({"version": release()})
         self._called: Final[dict[tuple[str, str], Callable[[float], None]]] = {}
         self._moved: Final[dict[tuple[str, str], Callable[[], None]]] = {}
@@ -109,6 +112,10 @@ class Metrics:
     def archive_failed(self, error: Exception) -> None:
         """A table was not archived, or was not found in an archive that cannot be reached."""
         self._failed_archivings.labels(type(error).__name__).inc()
+
+    def set_back(self) -> None:
+        """The journal has lost entries of a table that was in memory."""
+        self._set_backs.inc()
 
     def watch(self, name: str, description: str, read: Callable[[], float]) -> None:
         """A gauge ``croupier_{name}`` that is read when somebody asks."""

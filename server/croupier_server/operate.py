@@ -1,9 +1,10 @@
-"""What an operator does to a journal: ``python -m croupier_server.operate rotate-key | restored``.
+"""What an operator does to a journal: ``python -m croupier_server.operate rotate-key | restored | rebuild``.
 
-The law of this file: the journal is that of the variable ``CROUPIER_JOURNAL``, and nothing of a
+The law of this file: the journal is that of the variable ``CROUPIER_JOURNAL``, and no entry of a
 table is touched. ``rotate-key``: servers sign tokens with a fresh key once they are started again,
 and take those of the two keys before it; nobody is signed out. ``restored``: while no server runs,
-what ``serve --restored`` does at its start.
+what ``serve --restored`` does at its start. ``rebuild``: rows, inboxes and deadlines in Redis are
+made anew from the streams, while servers may go on.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from typing import Final
 from croupier_server.compose import begin_epoch
 from croupier_server.house_main import JOURNAL_VARIABLE
 from croupier_server.journal import Journal, JournalError, open_journal
+from croupier_server.rebuild import rebuild
 from croupier_server.tokens import rotate
 
 _TASKS: Final[dict[str, Callable[[Journal], Awaitable[object]]]] = {
     "rotate-key": rotate,
     "restored": begin_epoch,
+    "rebuild": rebuild,
 }
 
 

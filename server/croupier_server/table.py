@@ -3,7 +3,8 @@
 The law of this file: a command is checked against the state, becomes a batch of entries, and the
 batch is appended only if it is next; nothing reaches anybody before the journal has it. The
 state changes in ``_deliver`` alone, for entries of this process and of others alike. A lost race
-means: catch up, and decide again.
+means: catch up, and decide again. Where the journal has lost entries that were folded, the whole
+state is dropped and read again.
 """
 
 from __future__ import annotations
@@ -12,26 +13,26 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
-from croupier_games.game import IllegalMove, MalformedMove
 from croupier_server import logs
-from croupier_server.drafts import Request, draft, next_steps, retire_ms, set_deadline
-from croupier_server.errors import Refusal, refuse, refused_by_rules, unavailable
+from croupier_server.drafts import Request, retire_ms, set_deadline
+from croupier_server.errors import Refusal, refuse, unavailable
 from croupier_server.fold import Accepted, Draft, Phase, Step, TableState, UnreadableTable
 from croupier_server.journal.base import (
     KEEP,
     Append,
     Journal,
     JournalError,
-    QueueFull,
+    NotWritten,
     SequenceConflict,
     Stored,
 )
 from croupier_server.journal.v1 import entry_pb2
 from croupier_server.lobby import row_after
+from croupier_server.moves import AskedMove, decide_move, due_steps, is_plain_move, overdue, steps_due
 from croupier_server.views import EventView
 
 if TYPE_CHECKING:
@@ -59,15 +60,6 @@ Decide = Callable[[int], list[Draft]]
 """Decides a command at a time (Unix ms) from the table's state. Raises ``Refusal``."""
 
 
-class AskedMove(NamedTuple):
-    """A player's move as MakeMove asks for it; ``seat`` and ``expected_seq`` may be None."""
-
-    request: Request
-    seat: int | None
-    text: str
-    expected_seq: int | None
-
-
 Landed = Callable[[int | Coroutine[Any, Any, int]], None]
 """Is told the number of a begun move's entry, or given what finds out what became of the move."""
 
@@ -84,11 +76,13 @@ class Table:
         "_now_ms",
         "_own",
         "_settings",
+        "_when_set_back",
         "archived",
         "failed_ms",
         "followers",
         "gone",
         "idle_since",
+        "stale",
         "state",
         "tail",
         "unreadable",
@@ -102,8 +96,11 @@ class Table:
         now_ms: Callable[[], int],
         followers: Followers,
         metrics: Metrics,
+        when_set_back: Callable[[Table], None],
     ) -> None:
         self.state = TableState(name)
+        self.stale = False
+        """True while the state rests on entries that the journal has lost."""
         self.followers: Final = followers
         self.tail: deque[EventView] = deque(maxlen=_TAIL)
         self.unreadable: Exception | None = None
@@ -117,6 +114,7 @@ class Table:
         self._settings: Final = settings
         self._now_ms: Final = now_ms
         self._metrics: Final = metrics
+        self._when_set_back: Final = when_set_back
         self._own: dict[int, tuple[bytes, Draft]] = {}
         self._lock: Final = asyncio.Lock()
         self._begun: asyncio.Future[None] | None = None
@@ -132,6 +130,11 @@ class Table:
         """True while a command is under way or somebody follows the table."""
         return self._lock.locked() or self._begun is not None or bool(self.followers)
 
+    @property
+    def usable(self) -> bool:
+        """False when ``check_readable`` would raise."""
+        return not (self.gone or self.stale or self.unreadable is not None)
+
     async def load(self) -> None:
         """Fold what is stored and follow what comes; then take the steps that are nobody's.
 
@@ -139,24 +142,68 @@ class Table:
         """
         try:
             await self._read_all()
-            self._cancel = await self._journal.listen(self.name, self.state.seq, self._deliver)
+            await self._listen()
             self.check_readable()
-            if self._steps_due():
-                await self.command(self._due)
+            await self.step()
         except JournalError as error:
             raise unavailable(error) from error
         except BaseException:
             self.close()
             raise
 
-    async def _read_all(self) -> None:
+    async def _stored(self) -> list[Stored]:
         stored = await self._journal.read(self.name)
         if not stored:
             raise refuse("TABLE_NOT_FOUND", f"there is no table {self.name}", table=self.name)
+        return stored
+
+    async def _read_all(self) -> None:
+        stored = await self._stored()
         for start in range(0, len(stored), _SLICE):
             self._deliver(stored[start : start + _SLICE])
             await asyncio.sleep(0)
         self.check_readable()
+
+    async def _listen(self) -> None:
+        after = self.state.seq
+        self._cancel = await self._journal.listen(self.name, after, self._deliver, self._set_back)
+
+    def _set_back(self) -> None:
+        """The journal has lost entries that were folded here: nothing is to rest on them."""
+        if not self.stale and not self.gone:
+            self.stale = True
+            self._when_set_back(self)
+
+    async def reload(self) -> None:
+        """Read the stream again after it was set back; who follows is told to forget what it showed.
+
+        Raises ``Refusal`` TABLE_NOT_FOUND, TABLE_UNREADABLE or JOURNAL_UNAVAILABLE.
+        """
+        async with self._lock:
+            if self._begun is not None:
+                await asyncio.wait((self._begun,))
+            self.close()
+            try:
+                fresh = TableState(self.name)
+                for stored in await self._stored():
+                    fresh.fold(stored)
+                    if stored.seq % _SLICE == 0:
+                        await asyncio.sleep(0)
+                self._begin_again(fresh)
+                await self._listen()
+            except UnreadableTable as error:
+                self._give_up(error)
+            except JournalError as error:
+                self.stale = True
+                raise unavailable(error) from error
+        self.check_readable()
+        await self.step()
+
+    def _begin_again(self, fresh: TableState) -> None:
+        before, self.state, self.stale = self.state, fresh, False
+        self.tail.clear()
+        self._own.clear()
+        self.followers.set_back(before, fresh)
 
     def close(self) -> None:
         """Let go of the stream; the object is not to be used any more."""
@@ -167,10 +214,13 @@ class Table:
     def check_readable(self) -> None:
         """Raises ``Refusal`` TABLE_UNREADABLE when the journal holds what this version can't read.
 
-        JOURNAL_UNAVAILABLE when the stream is gone: to be looked for anew.
+        JOURNAL_UNAVAILABLE when the stream is gone, to be looked for anew, and while the state rests
+        on entries that were lost.
         """
         if self.gone:
             raise refuse("JOURNAL_UNAVAILABLE", "this table has left the journal; ask again", table=self.name)
+        if self.stale:
+            raise refuse("JOURNAL_UNAVAILABLE", "the store has lost the last of this table; it is read again")
         if self.unreadable is not None:
             raise refuse(
                 "TABLE_UNREADABLE",
@@ -185,7 +235,7 @@ class Table:
         before = self.state.seq
         try:
             for stored in entries:
-                if stored.seq > self.state.seq and self.unreadable is None:
+                if stored.seq > self.state.seq and self.unreadable is None and not self.stale:
                     self._take_in(stored)
         except Exception as error:  # noqa: BLE001 (who follows must not miss an event unawares)
             self._give_up(error)
@@ -224,14 +274,17 @@ class Table:
         if self.archived is not None:
             return
         try:
-            # With the last entry that is known here: where that is gone, the stream is.
+            # With the last entry that is known here: without it entries were lost, or the stream has left.
             stored = await self._journal.read(self.name, max(self.state.seq - 1, 0))
+            left = stored or await self._journal.last_seq(self.name)
         except JournalError as error:
             raise unavailable(error) from error
         if stored:
             self._deliver(stored)
+        elif left:
+            self._set_back()
         else:
-            self._lose()
+            self.lose()
         self.check_readable()
 
     async def refresh(self) -> None:
@@ -239,7 +292,7 @@ class Table:
         if self._journal.shared:
             await self.catch_up()
 
-    def _lose(self) -> None:
+    def lose(self) -> None:
         """Others have seen the end, and the table was retired: who follows it here is to ask again."""
         self.gone = True
         log.warning("table.gone", table=self.name, seq=self.state.seq)
@@ -263,6 +316,7 @@ class Table:
                 if request is not None:
                     accepted = self.accepted(request)
                     if accepted is not None:
+                        await self._confirm()
                         return accepted.seq
                 try:
                     drafts = decide(max(self._now_ms(), self.state.time_ms))
@@ -307,8 +361,9 @@ class Table:
         except SequenceConflict:
             await self.catch_up()
             return False
-        except QueueFull as error:
+        except NotWritten as error:
             self._metrics.append_failed(error)
+            self.failed_ms = self._now_ms()
             raise unavailable(error) from error
         except JournalError as error:
             self._metrics.append_failed(error)
@@ -322,7 +377,7 @@ class Table:
         datas = tuple([d.entry.SerializeToString() for d in drafts])
         for seq, (data, d) in enumerate(zip(datas, drafts, strict=True), state.seq + 1):
             self._own[seq] = (data, d)
-        row = None if _is_plain_move(drafts) else row_after(state, datas, drafts)
+        row = None if is_plain_move(drafts) else row_after(state, datas, drafts)
         over = retire_ms(drafts, self._settings)
         return Append(state.name, state.seq, datas, KEEP if deadline == 0 else deadline, row, over)
 
@@ -332,26 +387,30 @@ class Table:
         try:
             stored = await self._journal.read(self.name, batch.after)
         except JournalError as again:
-            log.warning("journal.unavailable", problem=str(again))
+            log.debug("journal.unavailable", problem=str(again))
             raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from error
         self._deliver(stored)
         self.check_readable()
         if not stored or stored[0].data != batch.entries[0]:
             raise unavailable(error) from error
+        await self._confirm(error)
+
+    async def _confirm(self, error: JournalError | None = None) -> None:
+        """What was found by reading is to last like what was appended. Raises ``Refusal`` OUTCOME_UNKNOWN."""
+        try:
+            await self._journal.confirm(self.name)
+        except JournalError as again:
+            log.debug("journal.unavailable", problem=str(again))
+            raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from (
+                error or again
+            )
 
     # --- steps that are nobody's --------------------------------------------------------------
 
-    def _steps_due(self) -> bool:
-        state = self.state
-        if state.phase is Phase.FILLED:
-            return not state.awaited_nonces()
-        if state.phase is not Phase.PLAYING:
-            return False
-        rules = state.rules
-        return rules.needs_deal(state.game_state) or rules.scores(state.game_state) is not None
-
-    def _due(self, now_ms: int) -> list[Draft]:
-        return next_steps(self.state, self.state.game_state, now_ms) if self._steps_due() else []
+    async def step(self) -> None:
+        """Take the steps that are nobody's, if any are due. Raises ``Refusal`` JOURNAL_UNAVAILABLE."""
+        if steps_due(self.state):
+            await self.command(lambda now_ms: due_steps(self.state, now_ms))
 
     async def expire(self, deadline_seq: int) -> None:
         """The deadline set by an entry has passed: act, unless a later entry has moved it."""
@@ -359,26 +418,15 @@ class Table:
         def decide(now_ms: int) -> list[Draft]:
             if self.state.deadline_seq != deadline_seq or self.state.phase is Phase.ENDED:
                 return []
-            return self._overdue(now_ms)
+            return overdue(self.state, now_ms)
 
         await self.command(decide)
-
-    def _overdue(self, now_ms: int) -> list[Draft]:
-        state = self.state
-        if state.phase is Phase.FILLED:
-            return next_steps(state, None, now_ms)
-        if state.phase is Phase.PLAYING and state.created.move_seconds and state.to_act is not None:
-            move = state.rules.default_move(state.game_state)
-            return self._moved(now_ms, Request(), state.to_act, move, entry_pb2.MOVED_BY_TIMEOUT)
-        scores = [] if state.game_state is None else state.rules.running_scores(state.game_state)
-        ended = entry_pb2.Ended(result=entry_pb2.RESULT_ABANDONED, scores=scores)
-        return [draft(now_ms, Request(), state.game_state, ended=ended)]
 
     # --- moves --------------------------------------------------------------------------------
 
     async def move(self, asked: AskedMove) -> int:
         """Make a player's move: the number of its entry. Raises ``Refusal``; see MakeMove."""
-        return await self.command(lambda now_ms: self._decide(asked, now_ms), asked.request)
+        return await self.command(lambda now_ms: decide_move(self.state, asked, now_ms), asked.request)
 
     def begin_move(self, asked: AskedMove, landed: Landed) -> bool:
         """Make a move without a task of its own, where nothing is in its way.
@@ -386,14 +434,15 @@ class Table:
         ``landed`` is called when the journal has it, later. False when nothing was done because
         the move has to wait, was made before or is refused: ``move`` says what holds.
         """
-        if self._begun is not None or self._lock.locked() or self.unreadable is not None or self.gone:
+        if self._begun is not None or self._lock.locked() or not self.usable:
             return False
         request = asked.request
         if request.request_id and (request.actor, request.request_id) in self.state.requests:
             return False
         began = time.perf_counter()
         try:
-            batch = self._batch(self._decide(asked, max(self._now_ms(), self.state.time_ms)))
+            now_ms = max(self._now_ms(), self.state.time_ms)
+            batch = self._batch(decide_move(self.state, asked, now_ms))
             appending = asyncio.ensure_future(self._journal.append(batch))
         except (Refusal, JournalError):
             return False
@@ -418,61 +467,9 @@ class Table:
         if not isinstance(error, JournalError):
             raise error
         self._metrics.append_failed(error)
+        if isinstance(error, NotWritten):
+            self.failed_ms = self._now_ms()
+            raise unavailable(error) from error
         async with self._lock:
             await self._find_out(batch, error)
         return batch.after + 1
-
-    def _decide(self, asked: AskedMove, now_ms: int) -> list[Draft]:
-        acting = self.seat_for(asked.request.actor, asked.seat)
-        self._check_fresh(asked.expected_seq)  # first: who lost the race for the last turn is told so
-        self._check_playing()
-        try:
-            move = self.state.rules.parse_move(asked.text)
-        except MalformedMove as error:
-            raise refused_by_rules(error, "move") from None
-        return self._moved(now_ms, asked.request, acting, move, entry_pb2.MOVED_BY_UNSPECIFIED)
-
-    def _moved(
-        self, now_ms: int, request: Request, seat: int, move: Any, by: entry_pb2.MovedBy.ValueType
-    ) -> list[Draft]:
-        state = self.state
-        try:
-            after = state.rules.apply(state.game_state, seat, move)
-        except IllegalMove as error:
-            raise refused_by_rules(error, "move") from None
-        moved = entry_pb2.Moved(seat=seat, move=state.rules.format_move(move), by=by)
-        return [draft(now_ms, request, after, moved=moved), *next_steps(state, after, now_ms)]
-
-    def _check_playing(self) -> None:
-        if self.state.phase is Phase.ENDED:
-            raise refuse("GAME_OVER", "this game is over")
-        if self.state.phase is not Phase.PLAYING:
-            raise refuse("GAME_NOT_STARTED", "the game begins when all seats are taken")
-
-    def _check_fresh(self, expected_seq: int | None) -> None:
-        state = self.state
-        if expected_seq is None or state.game_seq <= expected_seq <= state.seq:
-            return
-        raise refuse(
-            "STALE_SEQ",
-            f"expected_seq is {expected_seq}, but the game is at {state.game_seq}; look again",
-            seq=state.seq,
-            expected_seq=expected_seq,
-        )
-
-    def seat_for(self, player: str, seat: int | None) -> int:
-        """The seat that a player acts for. Raises ``Refusal`` NOT_YOUR_SEAT or NOT_SEATED."""
-        own = self.state.seats_of(player)
-        if not own:
-            raise refuse("NOT_SEATED", f"you have no seat at {self.name}", table=self.name)
-        if seat is not None:
-            if seat not in own:
-                raise refuse("NOT_YOUR_SEAT", f"seat {seat} is not yours", seat=seat)
-            return seat
-        to_act = self.state.to_act
-        return to_act if to_act in own else own[0]
-
-
-def _is_plain_move(drafts: list[Draft]) -> bool:
-    """True when the batch changes nothing that the lobby shows."""
-    return drafts[0].kind == "moved" and drafts[-1].kind != "ended"

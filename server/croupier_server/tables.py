@@ -18,6 +18,7 @@ import structlog
 from croupier_server.archive.base import Archive, Archived, ArchiveError
 from croupier_server.archived import state_of
 from croupier_server.clock import AGAIN_MS, JournalClock, Sweeper
+from croupier_server.epoch import Epoch
 from croupier_server.errors import Refusal, refuse, unavailable
 from croupier_server.fold import Draft, Phase, TableState
 from croupier_server.followers import Followers
@@ -26,8 +27,8 @@ from croupier_server.journal.base import (
     Deadline,
     Journal,
     JournalError,
+    NotWritten,
     PageKey,
-    QueueFull,
     Row,
     RowFilter,
     SequenceConflict,
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
+_RELOAD_SECONDS: Final = 0.5
+"""Between two tries to read a table again."""
+
 
 class Tables:
     """The tables of one journal, as far as this process has them in memory."""
@@ -51,7 +55,7 @@ class Tables:
         journal: Journal,
         settings: Settings,
         clock: JournalClock,
-        epoch: str,
+        epoch: Epoch,
         metrics: Metrics | None = None,
         archive: Archive | None = None,
     ) -> None:
@@ -64,6 +68,7 @@ class Tables:
         self._counting: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
         self._live: dict[str, Table] = {}
         self._loading: dict[str, asyncio.Future[None]] = {}
+        self._reloading: set[asyncio.Task[None]] = set()
         self.sweeper: Final = Sweeper(journal, clock, self._expire)
         self._evictor: asyncio.TimerHandle | None = None
 
@@ -80,7 +85,7 @@ class Tables:
         await self.sweeper.stop()
         if self._evictor is not None:
             self._evictor.cancel()
-        loading = tuple(self._loading.values())
+        loading = (*self._loading.values(), *self._reloading)
         for load in loading:
             load.cancel()
         await asyncio.gather(*loading, return_exceptions=True)
@@ -91,7 +96,7 @@ class Tables:
     def loaded(self, name: str) -> Table | None:
         """The table if it is in memory and readable."""
         table = self._live.get(name)
-        if table is None or table.unreadable is not None or table.gone:
+        if table is None or not table.usable:
             return None
         table.idle_since = time.monotonic()
         return table
@@ -114,7 +119,7 @@ class Tables:
     async def _from_journal(self, name: str) -> Table:
         known = self._live.get(name)
         if known is not None and self._has_left(known):
-            self._drop(name)
+            self._drop(known)
         while (table := self._live.get(name)) is None:
             loading = self._loading.get(name)
             if loading is None:
@@ -178,7 +183,51 @@ class Tables:
 
     def _table(self, name: str) -> Table:
         followers = Followers(name, self.epoch)
-        return Table(name, self.journal, self.settings, self.clock.now_ms, followers, self._metrics)
+        now_ms, set_back = self.clock.now_ms, self._set_back
+        return Table(name, self.journal, self.settings, now_ms, followers, self._metrics, set_back)
+
+    def _set_back(self, table: Table) -> None:
+        """The journal has lost what the table rests on: have it read again."""
+        reloading = asyncio.create_task(self._reload(table), name=f"reload {table.name}")
+        self._reloading.add(reloading)
+        reloading.add_done_callback(self._reloading.discard)
+
+    async def _reload(self, table: Table) -> None:
+        """Until it is read again under a new epoch, or known to be gone."""
+        counted = False
+        while True:
+            try:
+                if await self._was_retired(table.name):
+                    self._drop(table)
+                    table.lose()
+                    return
+                if not counted:
+                    self._metrics.set_back()
+                    counted = True
+                await self.epoch.renew()
+                await table.reload()
+            except JournalError as error:
+                log.debug("journal.unavailable", problem=str(error))
+            except Refusal as refusal:
+                if refusal.reason not in {"JOURNAL_UNAVAILABLE", "SERVER_BUSY", "OUTCOME_UNKNOWN"}:
+                    self._drop(table)
+                    table.followers.end(refusal)
+                    return
+            else:
+                return
+            await asyncio.sleep(_RELOAD_SECONDS)
+
+    async def _was_retired(self, name: str) -> bool:
+        """Whether a stream that has lost entries is gone because the archive has its table.
+
+        Raises ``JournalError``, and ``Refusal`` JOURNAL_UNAVAILABLE.
+        """
+        return await self.journal.last_seq(name) == 0 and await self._from_archive(name) is not None
+
+    def _drop(self, table: Table) -> None:
+        table.close()
+        if self._live.get(table.name) is table:
+            del self._live[table.name]
 
     async def create(self, name: str, first: Draft) -> Table:
         """Open a table with its first entry, or find the one that the same request opened.
@@ -196,15 +245,18 @@ class Tables:
         preview.fold(Stored(1, data))
         batch = Append(name, 0, (data,), entry.deadline_ms, lobby_row(preview))
         unknown: JournalError | None = None
+        repeated = False
         try:
             await self.journal.append(batch)
         except SequenceConflict:
-            pass  # the same request has been here before; its payload is compared below
-        except QueueFull as error:
+            repeated = True  # the same request has been here before; its payload is compared below
+        except NotWritten as error:
             raise unavailable(error) from error
         except JournalError as error:
             unknown = error
         table = await self.get(name) if unknown is None else await self._find_out(name, unknown)
+        if unknown is not None or repeated:
+            await self._confirm(name)
         found = table.state.requests.get((entry.actor, entry.request_id))
         if entry.request_id and (found is None or found.digest != entry.request_digest):
             raise _reused()
@@ -224,6 +276,13 @@ class Tables:
         except Refusal as refusal:
             if refusal.reason == "TABLE_NOT_FOUND":
                 raise unavailable(error) from error
+            raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from error
+
+    async def _confirm(self, name: str) -> None:
+        """Before a creation that was found there is answered. Raises ``Refusal`` OUTCOME_UNKNOWN."""
+        try:
+            await self.journal.confirm(name)
+        except JournalError as error:
             raise refuse("OUTCOME_UNKNOWN", "the store does not say whether this was done") from error
 
     async def exists(self, name: str) -> bool:
@@ -278,23 +337,21 @@ class Tables:
     def evict(self) -> None:
         """Drop tables that nobody has followed or used for a while, ended ones at once."""
         now = time.monotonic()
-        for name, table in list(self._live.items()):
-            if table.busy:
+        for table in list(self._live.values()):
+            if table.busy or table.stale:
                 table.idle_since = now
             elif (
                 table.gone
                 or table.state.phase is Phase.ENDED
                 or now - table.idle_since >= self.settings.evict_after_s
             ):
-                self._drop(name)
+                self._drop(table)
 
     def retired(self, name: str) -> None:
         """A table was moved to the archive by this process."""
-        if name in self._live:
-            self._drop(name)
-
-    def _drop(self, name: str) -> None:
-        self._live.pop(name).close()
+        table = self._live.get(name)
+        if table is not None:
+            self._drop(table)
 
     def _evict_again(self) -> None:
         self.evict()

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import urllib.request
+from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -31,8 +32,11 @@ def rules() -> list[dict]:
     return load(DEPLOY / "prometheus" / "alerts.yml")["groups"][0]["rules"]
 
 
-async def test_a_live_server_exports_every_name_that_is_asked_for() -> None:
-    async with server_process("memory:") as server, clients(server.address, 2) as players:
+async def test_a_live_server_exports_every_name_that_is_asked_for(tmp_path: Path) -> None:
+    async with (
+        server_process(f"sqlite:{tmp_path / 'tables.sqlite'}") as server,
+        clients(server.address, 2) as players,
+    ):
         await play_game(players, "hidden_unders", {"rounds": 1})
         samples = await asyncio.to_thread(scraped, server.ready["metrics"])
     asked = {(name, labels) for query in queries() for name, labels in NAME.findall(query)}

@@ -13,12 +13,14 @@ from typing import Any, Final
 import pytest
 
 from croupier_server.journal import Append, Journal, Row, Stored, open_journal
+from server.redis_cluster import empty_cluster_journal
 from server.redis_server import empty_journal
 
 STORES: Final[dict[str, Callable[[Path], Awaitable[Journal]]]] = {
     "memory": lambda _: open_journal("memory:"),
     "sqlite": lambda folder: open_journal(f"sqlite:{folder / 'journal.db'}"),
     "redis": lambda _: empty_journal(),
+    "redis cluster": lambda _: empty_cluster_journal(),
 }
 
 

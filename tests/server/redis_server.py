@@ -38,14 +38,17 @@ def program() -> str:
 
 
 class RedisServer:
-    """A server in a folder of its own, with every append synced to disk unless ``settings`` differ."""
+    """A server in a folder of its own, with every append synced to disk unless ``settings`` differ.
 
-    def __init__(self, **settings: str | int) -> None:
+    ``users`` are lines of an ACL file, for users beside the default one.
+    """
+
+    def __init__(self, users: str = "", **settings: str | int) -> None:
         self._program = program()
         self.folder = Path(tempfile.mkdtemp(prefix="redis-"))
         self.socket = self.folder / "s"
         self.port = free_port()
-        self._settings: dict[str, str | int] = {
+        self.settings: dict[str, str | int] = {
             "port": self.port,
             "bind": "127.0.0.1",
             "unixsocket": str(self.socket),
@@ -56,7 +59,10 @@ class RedisServer:
             "maxmemory": "200mb",
             "repl-diskless-sync-delay": 0,
         }
-        self._settings |= {name.replace("_", "-"): value for name, value in settings.items()}
+        self.settings |= {name.replace("_", "-"): value for name, value in settings.items()}
+        if users:
+            self.settings["aclfile"] = str(self.folder / "users.acl")
+            (self.folder / "users.acl").write_text(f"user default on nopass ~* &* +@all\n{users}\n")
         self.process: subprocess.Popen[bytes] | None = None
         self.start()
 
@@ -68,7 +74,7 @@ class RedisServer:
     def start(self) -> None:
         """Start it, with what its folder holds, and wait until it answers."""
         command = [self._program]
-        for name, value in self._settings.items():
+        for name, value in self.settings.items():
             command += [f"--{name}", str(value)]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -96,6 +102,17 @@ class RedisServer:
                     raise ConnectionError("it has gone")
                 reader.feed(data)
         return reply
+
+    def copy(self) -> Path:
+        """A copy of all that is on its disk now."""
+        copy = Path(tempfile.mkdtemp(dir=self.folder)) / "appendonlydir"
+        shutil.copytree(self.folder / "appendonlydir", copy)
+        return copy
+
+    def restore(self, copy: Path) -> None:
+        """Put a copy in place of what is on the disk of a server that was killed."""
+        shutil.rmtree(self.folder / "appendonlydir")
+        shutil.copytree(copy, self.folder / "appendonlydir")
 
     def kill(self) -> None:
         """End it as a power cut would, short of what the disk does."""
@@ -154,6 +171,18 @@ async def empty_journal() -> RedisJournal:
     server = shared_server()
     server.command("FLUSHALL")
     return await RedisJournal.open(server.url)
+
+
+def certificate_for_loopback(folder: Path) -> tuple[str, str]:
+    """A certificate and its key for 127.0.0.1, which is its own authority."""
+    openssl = components.program("openssl", package="openssl")
+    certificate, key = str(folder / "certificate.pem"), str(folder / "key.pem")
+    made = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"]
+    names = ["-subj", "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(
+        [openssl, "req", *made, *names, "-out", certificate, "-keyout", key], check=True, capture_output=True
+    )
+    return certificate, key
 
 
 def free_port() -> int:

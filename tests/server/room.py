@@ -21,6 +21,7 @@ from croupier_server.archive import Archive
 from croupier_server.archiver import Archiver
 from croupier_server.caller import Caller
 from croupier_server.clock import JournalClock
+from croupier_server.epoch import Epoch
 from croupier_server.errors import Refusal
 from croupier_server.feed import Feeds
 from croupier_server.fold import HOUSE, TableState
@@ -81,6 +82,11 @@ class RoughJournal(MemoryJournal):
             raise JournalUnavailable("the disk is gone")
         return await super().read(stream, after, limit)
 
+    def lose(self, stream: str, last: int) -> None:
+        """Forget what was stored above ``last``, as a failover may, and say so to all who listen."""
+        del self._streams[stream][last:]
+        self._listeners.set_back(stream)
+
     def damage(self, stream: str, seq: int, data: bytes) -> None:
         """Replace a stored entry."""
         self._streams[stream][seq - 1] = data
@@ -98,7 +104,8 @@ class Replica:
     ) -> None:
         self.clock = JournalClock(journal, steady)
         self.metrics = Metrics()
-        self.tables = Tables(journal, settings, self.clock, "epoch-1", self.metrics, archive)
+        self.epoch = Epoch(journal, "epoch-1")
+        self.tables = Tables(journal, settings, self.clock, self.epoch, self.metrics, archive)
         if archive is not None:
             lease_s, retired = settings.archive_lease_s, self.tables.retired
             self.archiver = Archiver(journal, self.clock, archive, self.metrics, lease_s, retired)
@@ -112,6 +119,23 @@ class Replica:
     async def state(self, name: str) -> TableState:
         """A table's state in this process."""
         return (await self.tables.get(name)).state
+
+    async def create(self, game: str = "hidden_unders", who: Caller | None = None, **fields: Any) -> str:
+        """An open table: its name."""
+        request = pb.CreateTableRequest(game=game, **fields)
+        return (await self.service.create_table(request, who or guest(0))).table.name
+
+    async def deal(self, game: str = "hidden_unders", players: int = 0, **fields: Any) -> str:
+        """A table on which the game has begun; guest n holds seat n."""
+        name = await self.create(game, players=players, **fields)
+        code = (await self.state(name)).created.join_code
+        for number in range(len((await self.state(name)).seats)):
+            await self.join(name, guest(number), join_code=code)
+        return name
+
+    async def deal_short(self, game: str, players: int = 0) -> str:
+        """A table on which a short game has begun."""
+        return await self.deal(game, players, options=SHORT[game])
 
     async def join(self, name: str, who: Caller, **fields: Any) -> pb.JoinTableResponse:
         return await self.service.join_table(pb.JoinTableRequest(name=name, **fields), who)
@@ -176,23 +200,6 @@ class Room(Replica):
         """Let time pass, then fire what is due."""
         self.now_s += seconds
         await self.tables.sweeper.fire_due()
-
-    async def create(self, game: str = "hidden_unders", who: Caller | None = None, **fields: Any) -> str:
-        """An open table: its name."""
-        request = pb.CreateTableRequest(game=game, **fields)
-        return (await self.service.create_table(request, who or guest(0))).table.name
-
-    async def deal(self, game: str = "hidden_unders", players: int = 0, **fields: Any) -> str:
-        """A table on which the game has begun; guest n holds seat n."""
-        name = await self.create(game, players=players, **fields)
-        code = (await self.state(name)).created.join_code
-        for number in range(len((await self.state(name)).seats)):
-            await self.join(name, guest(number), join_code=code)
-        return name
-
-    async def deal_short(self, game: str, players: int = 0) -> str:
-        """A table on which a short game has begun."""
-        return await self.deal(game, players, options=SHORT[game])
 
     async def stored(self, name: str) -> list[Stored]:
         return await self.journal.read(name)

@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 
 from croupier.v1 import tables_pb2 as pb
 from croupier_games import GAMES, records
+from croupier_server import tables
 from croupier_server.archive import AnotherIsKept, Archived, ArchiveUnavailable, SqliteArchive
 from croupier_server.archived import archived_from, state_of
 from croupier_server.archiver import REFUSED_MS
@@ -479,6 +480,30 @@ class TestMemory:
         with refused("GAME_OVER"):
             await late.move(name, mover, "pass")
         assert (await seen(late, name, guest(0)))[-1].ended.code == 0
+        await stream.close()
+        await late.tables.stop()
+
+    async def test_who_hears_that_the_stream_is_gone_does_not_take_it_for_lost(
+        self, room: Room, archive: RoughArchive, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where news can be missed, the stream is compared with the store: it has none any more."""
+        monkeypatch.setattr(tables, "_RELOAD_SECONDS", 0)
+        late = await room.replica(cast("Journal", LateJournal(room.journal)))
+        name = await room.deal("doudizhu", options=VOID)
+        stream = late.watch(name, guest(0))
+        await stream.until("snapshot")
+        await room.play_out(name, random.Random(1))
+        await archive_all(room)
+        archive.fails = True
+        room.journal._listeners.set_back(name)
+        await turns()
+        with refused("JOURNAL_UNAVAILABLE"):
+            await late.state(name)
+        archive.fails = False
+        assert (await stream.until("ended")).ended.code == 14
+        assert (await late.state(name)).phase is Phase.ENDED
+        assert (late.epoch.now, await room.journal.last_seq("epochs")) == ("epoch-1", 0)
+        assert counted(late, "croupier_tables_set_back_total") == 0
         await stream.close()
         await late.tables.stop()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -11,8 +12,11 @@ import pytest
 from croupier.v1 import tables_pb2 as pb
 from croupier_server.errors import Refusal
 from croupier_server.feed import Feed, Feeds
+from croupier_server.journal.redis import RedisJournal
+from croupier_server.settings import Settings
 from croupier_server.views import EventView, snapshot_chunk, turn_chunk
-from server.room import PlayStream, Room, Stream, a_legal_move, guest, holder, refused, turns
+from server.redis_server import shared_server
+from server.room import PlayStream, Replica, Room, Stream, a_legal_move, guest, holder, refused, turns
 
 MOST = 256 * 1024
 """The largest message that a client has to take."""
@@ -71,6 +75,31 @@ async def test_a_move_its_turn_and_its_result_are_one_response(room: Room) -> No
     assert [u.WhichOneof("update") for u in response.updates] == ["event", "turn"]
     assert [r.seq for r in response.results] == [6]
     await stream.close()
+
+
+async def test_so_they_are_on_redis_which_tells_of_the_event_as_well() -> None:
+    journal = await RedisJournal.open(shared_server().url)
+    replica = Replica(journal, Settings(), time.monotonic)
+    await replica.clock.refresh()
+    name = await replica.deal("basic_rummy", players=2)
+    table = await replica.tables.get(name)
+    streams = {guest(n).player: replica.play(guest(n)) for n in range(2)}
+    for stream in streams.values():
+        stream.subscribe(name)
+        await stream.until("snapshot")
+    for number in range(50):
+        seat, text = a_legal_move(table.state)
+        stream = streams[holder(table, seat).player]
+        await stream.until("turn", table.state.seq)
+        stream.clear()
+        stream.move(name, text, f"m{number}")
+        while not (response := await stream.next()).results:
+            assert not any(update.HasField("event") for update in response.updates)
+        assert response.updates[0].event.seq == response.results[0].seq
+    for stream in streams.values():
+        await stream.close()
+    await replica.tables.stop()
+    await journal.close()
 
 
 async def test_an_event_is_made_once_for_a_thousand_spectators(

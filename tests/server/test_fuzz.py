@@ -22,11 +22,10 @@ import structlog
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Flaky
 
-from croupier_server import follow, logs, seating
+from croupier_server import follow, logs, moves, seating
 from croupier_server.fold import TableState
 from croupier_server.journal import Stored
 from croupier_server.settings import Settings
-from croupier_server.table import Table
 from server.fuzz_calls import PLAYING, Turn, batches, known
 from server.fuzz_send import Call, send
 from server.fuzz_stage import METHODS, PLAYERS, Served, path_of, serving_stage
@@ -184,8 +183,8 @@ def failing(*_: object) -> None:
     raise RuntimeError("a mistake")
 
 
-def anybody(table: Table, player: str, seat: int | None) -> int:
-    return table.state.to_act or 0
+def anybody(state: TableState, *_: object) -> int:
+    return state.to_act or 0
 
 
 def the_first_seat(*_: object) -> int:
@@ -194,7 +193,7 @@ def the_first_seat(*_: object) -> int:
 
 @pytest.mark.parametrize(
     ("owner", "name", "mistake"),
-    [(seating, "leave", failing), (Table, "seat_for", anybody), (follow, "_audience", the_first_seat)],
+    [(seating, "leave", failing), (moves, "seat_for", anybody), (follow, "_audience", the_first_seat)],
 )
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 def test_a_mistake_would_be_found(

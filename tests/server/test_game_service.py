@@ -7,6 +7,7 @@ import pytest
 from croupier.v1 import doudizhu_pb2, games_pb2, hidden_unders_pb2
 from croupier_games import GAMES
 from croupier_server.caller import Caller
+from croupier_server.epoch import Epoch
 from croupier_server.errors import Refusal
 from croupier_server.journal.memory import MemoryJournal
 from croupier_server.rpc.game_service import GameServicer
@@ -17,7 +18,8 @@ NOBODY = Caller()
 
 @pytest.fixture
 def service() -> GameServicer:
-    return GameServicer(MemoryJournal(), Settings(max_streams=7, heartbeat_s=2.5), "epoch-1")
+    journal = MemoryJournal()
+    return GameServicer(journal, Settings(max_streams=7, heartbeat_s=2.5), Epoch(journal, "epoch-1"))
 
 
 async def test_every_game_is_listed_as_its_rules_have_it(service: GameServicer) -> None:

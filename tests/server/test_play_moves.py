@@ -10,7 +10,7 @@ import pytest
 
 from croupier_server.drafts import Request
 from croupier_server.journal import MemoryJournal
-from croupier_server.table import AskedMove
+from croupier_server.moves import AskedMove, decide_move
 from server.room import START_S, PlayStream, Room, holder, turns
 
 DEALT = 6
@@ -65,7 +65,9 @@ async def test_a_move_of_unknown_outcome_is_answered_when_repeated(room: Room, s
 async def test_a_begun_move_that_another_overtakes_is_decided_again(room: Room, sitting: Sitting) -> None:
     table = await (await room.replica()).tables.get(sitting.name)
     who = holder(table, table.state.to_act or 0)
-    passed = table._batch(table._decide(AskedMove(Request(who.player), None, "pass", None), START_S * 1000))
+    passed = table._batch(
+        decide_move(table.state, AskedMove(Request(who.player), None, "pass", None), START_S * 1000)
+    )
     room.journal.gate.clear()
     sitting.stream.move(sitting.name, "bid 1", "late")
     await turns()

@@ -156,7 +156,7 @@ class TestConnection:
     @pytest.mark.usefixtures("impatient")
     async def test_silent_news_are_looked_into(self, own_server: RedisServer) -> None:
         async with opened(own_server) as journal:
-            first = journal._hearing._wire
+            first = journal._servers.nodes[0].news._wire
             assert first
             assert own_server.process
             heard_at = first._heard_at
@@ -165,7 +165,7 @@ class TestConnection:
             own_server.process.send_signal(signal.SIGSTOP)
             await until(lambda: first.over)
             own_server.process.send_signal(signal.SIGCONT)
-            await until(lambda: journal._hearing._wire not in {first, None})
+            await until(lambda: journal._servers.nodes[0].news._wire not in {first, None})
 
     async def test_an_append_given_up_may_go_in_and_is_heard_of(
         self, server: RedisServer, journal: RedisJournal

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import subprocess
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -12,14 +11,28 @@ import pytest
 from structlog.testing import capture_logs
 
 from croupier_server.journal import Deadline, JournalError, JournalUnavailable, Stored, open_journal
+from croupier_server.journal.base import NotWritten
 from croupier_server.journal.redis import RedisJournal
 from croupier_server.journal.redis_scripts import Names
 from croupier_server.journal.redis_url import Address, parse_url
-from croupier_server.journal.redis_wire import NotConfirmed, NotWritten
+from croupier_server.journal.redis_wire import Confirm, NotConfirmed
+from croupier_server.settings import Settings
 from server.journal_contract import Heard, batch, lobby_row
-from server.redis_server import RedisServer, append_at_last, free_port, opened, shared_server, until
+from server.redis_cluster import RedisCluster, shared_cluster
+from server.redis_server import (
+    RedisServer,
+    append_at_last,
+    certificate_for_loopback,
+    free_port,
+    opened,
+    shared_server,
+    until,
+)
+from server.room import Replica, holder, refused
 
 ENTRIES_OF_T = Names(0).entries("t")
+RIGHTS = "~croupier* &croupier* +@read +@write +@pubsub +@scripting +@connection -@dangerous +info +time"
+"""What ``server/README.md`` says that the journal needs."""
 
 
 @pytest.fixture
@@ -116,6 +129,86 @@ class TestReplicas:
                 await journal.append(batch("t", 0, b"a"))
             assert await journal.read("t") == [Stored(1, b"a")]
 
+    async def test_what_is_not_confirmed_yet_is_not_shown_where_it_was_appended(
+        self, own_server: RedisServer
+    ) -> None:
+        here, there = Heard(), Heard()
+        async with opened(own_server, "?wait=1") as journal, opened(own_server) as other:
+            await journal.listen("t", 0, here)
+            await other.listen("t", 0, there)
+            append = asyncio.ensure_future(journal.append(batch("t", 0, b"a")))
+            await until(lambda: there.seqs == [1])
+            with pytest.raises(NotConfirmed):
+                await append
+            assert here.seqs == []
+            await until(lambda: here.seqs == [1])  # it is stored, for all that
+
+    async def test_what_was_found_by_reading_is_confirmed_as_well(self, own_server: RedisServer) -> None:
+        async with opened(own_server, "?wait=1") as journal:
+            with pytest.raises(NotConfirmed):
+                await journal.append(batch("t", 0, b"a"))
+            with pytest.raises(NotConfirmed):
+                await journal.confirm("t")
+            with RedisServer(replicaof=f"127.0.0.1 {own_server.port}") as replica:
+                await until(lambda: b"master_link_status:up" in replica.command("INFO"))
+                await until(lambda: b"state=online" in own_server.command("INFO"))
+                await journal.confirm("t")
+                assert replica.command("LLEN", ENTRIES_OF_T) == 1
+
+    async def test_a_move_that_no_replica_has_is_not_said_to_be_made(self, own_server: RedisServer) -> None:
+        journal = await RedisJournal.open(f"{own_server.url}?wait=1")
+        replica = Replica(journal, Settings(), time.monotonic)
+        with RedisServer(replicaof=f"127.0.0.1 {own_server.port}") as copy:
+            await until(lambda: b"master_link_status:up" in copy.command("INFO"))
+            await replica.clock.refresh()
+            name = await replica.deal("doudizhu")
+            copy.command("REPLICAOF", "NO", "ONE")
+            own_server.command("CLIENT", "KILL", "TYPE", "replica")
+            table = await replica.tables.get(name)
+            who, seq = holder(table, table.state.to_act or 0), table.state.seq
+            for _ in range(2):
+                with refused("OUTCOME_UNKNOWN"):
+                    await replica.move(name, who, "bid 1", request_id="r")
+            copy.command("REPLICAOF", "127.0.0.1", own_server.port)
+            await until(lambda: b"master_link_status:up" in copy.command("INFO"))
+            assert await replica.move(name, who, "bid 1", request_id="r") == seq + 1
+        await replica.tables.stop()
+        await journal.close()
+
+    async def test_a_replica_may_have_to_sync_it_to_its_disk(self, own_server: RedisServer) -> None:
+        if not release(own_server) >= (7, 2):
+            with pytest.raises(JournalError, match=r"7\.2"):
+                await RedisJournal.open(f"{own_server.url}?waitaof=1")
+            return
+        with RedisServer(replicaof=f"127.0.0.1 {own_server.port}") as replica:
+            async with opened(own_server, "?waitaof=1") as journal:
+                await until(lambda: b"master_link_status:up" in replica.command("INFO"))
+                await append_at_last(journal, "t")
+                replica.command("CONFIG", "SET", "appendonly", "no")
+                with pytest.raises(NotConfirmed, match="0 of 1"):
+                    await journal.append(batch("t", await journal.last_seq("t")))
+
+    @pytest.mark.parametrize(
+        ("on_disk", "reply", "problem"),
+        [
+            (False, 2, ""),
+            (False, 1, "1 of 2"),
+            (True, [1, 2], ""),
+            (True, [1, 0], "0 of 2"),
+            (True, [0, 2], "its disk"),
+        ],
+    )
+    def test_what_the_answer_to_waiting_means(self, on_disk: bool, reply: object, problem: str) -> None:
+        said = Confirm(2, on_disk=on_disk).problem(reply)
+        assert problem in said
+        assert bool(said) == bool(problem)
+
+
+def release(server: RedisServer) -> tuple[int, ...]:
+    """Which version it is (compatible with)."""
+    line = next(line for line in server.command("INFO").split(b"\r\n") if line.startswith(b"redis_version:"))
+    return tuple(map(int, line.partition(b":")[2].split(b".")[:2]))
+
 
 class TestOpen:
     async def test_what_can_lose_moves_is_told(self) -> None:
@@ -128,17 +221,48 @@ class TestOpen:
         for word in ("appendfsync", "maxmemory-policy", "maxmemory is not set", "wait=2"):
             assert any(word in warning for warning in told), word
 
+    async def test_a_file_that_is_not_synced_while_it_is_rewritten_is_told(self) -> None:
+        with RedisServer(no_appendfsync_on_rewrite="yes") as server:
+            async with opened(server) as journal:
+                (warning,) = await journal.durability_warnings()
+        assert "no-appendfsync-on-rewrite" in warning
+
+    async def test_each_node_of_a_cluster_is_told_of(self) -> None:
+        cluster = shared_cluster()
+        cluster.nodes[1].command("CONFIG", "SET", "appendfsync", "everysec")
+        journal = await RedisJournal.open(cluster.url)
+        (warning,) = await journal.durability_warnings()
+        assert warning.startswith(f"127.0.0.1:{cluster.nodes[1].port}: appendfsync")
+        await journal.close()
+        cluster.nodes[1].command("CONFIG", "SET", "appendfsync", "always")
+
     async def test_no_append_only_file_is_told(self) -> None:
         with RedisServer(appendonly="no") as server:
             async with opened(server) as journal:
                 assert any("appendonly" in warning for warning in await journal.durability_warnings())
 
+    async def test_a_default_user_with_whose_rights_nothing_is_replayed_is_told(
+        self, own_server: RedisServer
+    ) -> None:
+        url = f"redis://croupier:p%40ss@127.0.0.1:{own_server.port}"
+        own_server.command("ACL", "SETUSER", "croupier", "on", ">p@ss", *RIGHTS.split(), "+config|get")
+        journal = await RedisJournal.open(url)
+        try:
+            (warning,) = await journal.durability_warnings()
+            assert "ACL DRYRUN" in warning
+            own_server.command("ACL", "SETUSER", "croupier", "+acl|dryrun")
+            assert await journal.durability_warnings() == []
+            own_server.command("ACL", "SETUSER", "default", "-rpush")
+            (warning,) = await journal.durability_warnings()
+            assert "default lacks rights" in warning
+        finally:
+            await journal.close()
+
     async def test_a_server_set_as_advised_is_no_cause_for_warnings(self, journal: RedisJournal) -> None:
         assert await journal.durability_warnings() == []
 
     async def test_a_user_needs_few_rights(self, own_server: RedisServer) -> None:
-        rights = "on >p@ss ~croupier* &croupier* +@read +@write +@pubsub +@scripting +@connection"
-        own_server.command("ACL", "SETUSER", "croupier", *rights.split(), "-@dangerous", "+info", "+time")
+        own_server.command("ACL", "SETUSER", "croupier", "on", ">p@ss", *RIGHTS.split())
         url = f"redis://croupier:p%40ss@127.0.0.1:{own_server.port}"
         waiting = await open_journal(f"{url}?wait=1")
         with pytest.raises(NotConfirmed):
@@ -183,39 +307,57 @@ class TestOpen:
             with pytest.raises(JournalUnavailable, match="protocol"):
                 await RedisJournal.open(f"redis://127.0.0.1:{port}")
 
-    async def test_a_replica_and_a_cluster_are_refused(self, own_server: RedisServer) -> None:
+    async def test_a_replica_is_refused(self, own_server: RedisServer) -> None:
         own_server.command("REPLICAOF", "127.0.0.1", 1)
         with pytest.raises(NotWritten, match="replica"):
             await RedisJournal.open(own_server.url)
-        with (
-            RedisServer(cluster_enabled="yes", cluster_port=free_port()) as node,
-            pytest.raises(JournalError, match="cluster"),
-        ):
-            await RedisJournal.open(node.url)
 
-    async def test_tls_is_checked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_a_cluster_is_opened_as_such_and_nothing_else_is(self, server: RedisServer) -> None:
+        with pytest.raises(JournalError, match="add cluster=true"):
+            await RedisJournal.open(shared_cluster().nodes[0].url)
+        with pytest.raises(JournalError, match="cluster"):
+            await RedisJournal.open(f"{server.url}?cluster=true")
+
+    async def test_a_cluster_of_which_a_part_is_missing(self) -> None:
+        with RedisServer(cluster_enabled="yes", cluster_port=free_port()) as node:
+            node.command("CLUSTER", "ADDSLOTSRANGE", 0, 100)
+            with pytest.raises(JournalUnavailable, match="sees all of it"):
+                await RedisJournal.open(f"{node.url}?cluster=true")
+
+    async def test_tls_is_checked_and_a_user_with_few_rights_does(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         certificate, key = certificate_for_loopback(tmp_path)
         port = free_port()
-        with RedisServer(tls_port=port, tls_cert_file=certificate, tls_key_file=key, tls_auth_clients="no"):
+        settings = {"tls_port": port, "tls_cert_file": certificate, "tls_key_file": key}
+        with RedisServer(f"user croupier on >p@ss {RIGHTS}", **settings, tls_auth_clients="no"):
+            url = f"rediss://croupier:p%40ss@127.0.0.1:{port}"
             with pytest.raises(JournalUnavailable, match=r"(?i)certificate"):
-                await open_journal(f"rediss://127.0.0.1:{port}")
+                await open_journal(url)
             monkeypatch.setenv("SSL_CERT_FILE", certificate)
-            journal = await open_journal(f"rediss://127.0.0.1:{port}")
-            await journal.append(batch("t", 0))
+            journal = await open_journal(url)
+            heard = Heard()
+            await journal.listen("t", 0, heard)
+            await journal.append(batch("t", 0, row=lobby_row("t")))
+            assert (heard.seqs, await journal.row("t")) == ([1], lobby_row("t"))
             await journal.close()
+            with pytest.raises(JournalUnavailable, match="password"):
+                await open_journal(url.replace("p%40ss", "wrong"))
 
-
-def certificate_for_loopback(folder: Path) -> tuple[str, str]:
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("there is no openssl to make a certificate with")
-    certificate, key = str(folder / "certificate.pem"), str(folder / "key.pem")
-    made = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"]
-    names = ["-subj", "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run(
-        [openssl, "req", *made, *names, "-out", certificate, "-keyout", key], check=True, capture_output=True
-    )
-    return certificate, key
+    async def test_a_cluster_over_tls_by_a_user_with_few_rights(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        files = certificate_for_loopback(tmp_path)
+        monkeypatch.setenv("SSL_CERT_FILE", files[0])
+        users = f"user croupier on >p@ss {RIGHTS} +cluster|slots +cluster|info"
+        with RedisCluster(users, certificate=files) as cluster:
+            journal = await open_journal(f"rediss://croupier:p%40ss@{cluster.places}?cluster=true")
+            heard = Heard()
+            await journal.listen("t0", 0, heard)
+            for n in range(9):
+                await journal.append(batch(f"t{n}", 0, deadline_ms=n, row=lobby_row(f"t{n}", subjects=["a"])))
+            assert (heard.seqs, len(await journal.rows_of("a")), len(await journal.due(9))) == ([1], 9, 9)
+            await journal.close()
 
 
 class TestUrl:
@@ -227,6 +369,11 @@ class TestUrl:
             ("rediss://u:p%2F@h", Address("h", tls=True, user="u", password="p/")),
             ("redis://:secret@[::1]:1", Address("::1", 1, password="secret")),
             ("valkey://h", Address("h")),
+            ("redis://h?waitaof=1&cluster=false", Address("h", waitaof=1)),
+            (
+                "rediss://u:p@a:1,[::1]:2,c?cluster=true&wait=1",
+                Address("a", 1, "", True, "u", "p", 0, 1, cluster=True, others=(("::1", 2), ("c", 6379))),
+            ),
             (
                 "redis+unix://u:p@/run/r.sock?db=4",
                 Address(socket="/run/r.sock", user="u", password="p", database=4),
@@ -240,7 +387,9 @@ class TestUrl:
         "url",
         [
             "redis:h", "redis+cluster://h", "redis://h/x", "redis://h:0x1", "redis://h?wait=-1", "redis://h?wait=",
-            "redis://h?timeout=5", "redis+unix://h/run/r", "redis+unix://", "redis://h#x", "redis://u:secret@h/x",
+            "redis://a:1,b:2", "redis://a:1,b:x?cluster=true", "redis://h/2?cluster=true", "redis://h?cluster=1",
+            "redis+unix:///run/r?cluster=true", "redis://h?wait=1&waitaof=1", "redis://h?timeout=5",
+            "redis+unix://h/run/r", "redis+unix://", "redis://h#x", "redis://u:secret@h/x",
         ],
     )  # fmt: skip
     async def test_what_is_not_understood_is_refused_without_repeating_it(self, url: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from croupier.v1 import tables_pb2 as pb
 from croupier_games import GAMES
 from croupier_server.errors import Refusal
-from croupier_server.journal import Append, Cancel, Deliver, Journal, JournalUnavailable, Stored
+from croupier_server.journal import Append, Cancel, Deliver, Journal, JournalUnavailable, SetBack, Stored
 from server.room import Replica, Room, guest, holder, refused
 
 
@@ -42,14 +42,16 @@ class LateJournal:
         if self.forgets_to_answer:
             raise JournalUnavailable("the answer was lost")
 
-    async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
+    async def listen(
+        self, stream: str, after: int, deliver: Deliver, set_back: SetBack | None = None
+    ) -> Cancel:
         def hear(entries: Sequence[Stored]) -> None:
             if self._holds:
                 self._late.append((deliver, entries))
             else:
                 deliver(entries)
 
-        return await self._inner.listen(stream, after, hear)
+        return await self._inner.listen(stream, after, hear, set_back)
 
     def let_through(self) -> None:
         for deliver, entries in self._late:

@@ -121,8 +121,12 @@ class JournalLocked(JournalError):
     """Another process has this store open, and it can be open only once."""
 
 
-class QueueFull(JournalUnavailable):
-    """Too many calls are waiting; this one was not taken, and nothing was written."""
+class NotWritten(JournalUnavailable):
+    """The store was not reached or has refused, so it is known that nothing was written."""
+
+
+class QueueFull(NotWritten):
+    """Too many calls are waiting; this one was not taken."""
 
 
 Deliver = Callable[[Sequence[Stored]], None]
@@ -130,6 +134,9 @@ Deliver = Callable[[Sequence[Stored]], None]
 
 DeliverRow = Callable[[Row], None]
 """Gets a row that has changed and concerns the subject, on the event loop."""
+
+SetBack = Callable[[], None]
+"""Hears, on the event loop, that the store has lost what was delivered. Must not block or raise."""
 
 Cancel = Callable[[], None]
 """Ends a subscription; calling it again does nothing."""
@@ -141,13 +148,20 @@ class Journal(Protocol):
     shared: bool
     """True when other processes may append to the same streams."""
 
+    @property
+    def failing(self) -> bool:
+        """True while the store is away, or refuses what it was last asked for.
+
+        A journal logs when that begins and when it is over; whoever calls it need not.
+        """
+
     def append(self, batch: Append) -> Awaitable[None]:
         """Store a batch durably. Done once it is stored and was delivered to listeners here.
 
         What makes a future (and no coroutine) has queued the batch when it returns it, and raises
         ``QueueFull`` and ``ValueError`` at once.
 
-        Raises ``SequenceConflict``, ``QueueFull`` (both: nothing was written) or
+        Raises ``SequenceConflict``, ``NotWritten`` (both: nothing was written) or
         ``JournalUnavailable`` (unknown). ``ValueError`` for an empty batch, a negative deadline,
         another stream's row, or an end that leaves a deadline. Unknown is the outcome also for a
         caller that is cancelled.
@@ -156,14 +170,25 @@ class Journal(Protocol):
     async def read(self, stream: str, after: int = 0, limit: int = 1 << 31) -> list[Stored]:
         """Entries numbered above ``after``, in order, at most ``limit``; [] for an unknown stream."""
 
+    async def confirm(self, stream: str) -> None:
+        """Return once all that is stored of a stream is as durable as an append makes it.
+
+        For whoever found an entry by reading and is about to say that it is done. Raises
+        ``JournalUnavailable``.
+        """
+
     async def last_seq(self, stream: str) -> int:
         """The number of the last entry, 0 for an unknown stream."""
 
-    async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
+    async def listen(
+        self, stream: str, after: int, deliver: Deliver, set_back: SetBack | None = None
+    ) -> Cancel:
         """Deliver every entry numbered above ``after``, those already stored before it returns.
 
         Gaps are repaired by reading. An entry appended here is delivered before its ``append``
-        returns.
+        returns. ``set_back`` is called when the store turns out to have lost entries that were
+        delivered (a failover to a replica that lacked them): whoever folded them forgets them,
+        cancels, reads the stream anew and listens again.
         """
 
     async def clock_ms(self) -> int:

@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar
 
 import structlog
 
-from croupier_server.journal.base import Append, Cancel, Deliver, DeliverRow, Row, Stored
+from croupier_server.journal.base import Append, Cancel, Deliver, DeliverRow, Row, SetBack, Stored
 
 _log: Final = structlog.get_logger()
 
@@ -132,6 +132,7 @@ class Listeners:
     def __init__(self) -> None:
         self._streams: Final[Subscribers[Sequence[Stored]]] = Subscribers()
         self._subjects: Final[Subscribers[Row]] = Subscribers()
+        self._set_back: Final[Subscribers[None]] = Subscribers()
 
     async def listen(
         self,
@@ -139,10 +140,18 @@ class Listeners:
         after: int,
         deliver: Deliver,
         read: Callable[[str, int], Awaitable[list[Stored]]],
+        set_back: SetBack | None = None,
     ) -> Cancel:
         """Deliver what ``read(stream, after)`` finds, then all that is published."""
         listener = _CatchingUp(after, deliver)
-        cancel = self._streams.add(stream, listener.take)
+        cancels = [self._streams.add(stream, listener.take)]
+        if set_back is not None:
+            cancels.append(self._set_back.add(stream, lambda _: set_back()))
+
+        def cancel() -> None:
+            for cancel_one in cancels:
+                cancel_one()
+
         try:
             listener.caught_up(await read(stream, after))
         except BaseException:
@@ -153,6 +162,10 @@ class Listeners:
     def listen_rows(self, subject: str, deliver: DeliverRow) -> Cancel:
         """Deliver all rows of ``subject`` that are published."""
         return self._subjects.add(subject, deliver)
+
+    def set_back(self, stream: str) -> None:
+        """Tell that entries of a stream which were delivered are no longer stored."""
+        self._set_back.tell(stream, None)
 
     def publish(self, batch: Append, subjects_before: Iterable[str]) -> None:
         """Deliver a stored batch; ``subjects_before`` are those of the row that it replaced."""

@@ -23,6 +23,7 @@ from croupier_server.journal.base import (
     Row,
     RowFilter,
     SequenceConflict,
+    SetBack,
     Stored,
 )
 from croupier_server.journal.local import Clock, Listeners, check_append
@@ -90,14 +91,25 @@ class MemoryJournal:
         entries = self._streams.get(stream, [])[after : after + max(limit, 0)]
         return [Stored(seq, data) for seq, data in enumerate(entries, after + 1)]
 
+    @property
+    def failing(self) -> bool:
+        """Memory is always there."""
+        return False
+
+    async def confirm(self, stream: str) -> None:  # noqa: ARG002 (as in ``Journal``)
+        """What can be read is stored; see ``Journal.confirm``."""
+        await self._turn()
+
     async def last_seq(self, stream: str) -> int:
         """The last number; see ``Journal.last_seq``."""
         await self._turn()
         return len(self._streams.get(stream, []))
 
-    async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
+    async def listen(
+        self, stream: str, after: int, deliver: Deliver, set_back: SetBack | None = None
+    ) -> Cancel:
         """Deliver entries; see ``Journal.listen``."""
-        return await self._listeners.listen(stream, after, deliver, self.read)
+        return await self._listeners.listen(stream, after, deliver, self.read, set_back)
 
     async def clock_ms(self) -> int:
         """Now; see ``Journal.clock_ms``."""

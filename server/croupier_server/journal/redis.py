@@ -2,10 +2,12 @@
 
 The law of this file: an append is one script on one connection, and is acknowledged when Redis
 says that it went in; whatever else comes of it (time passes, the connection breaks) the outcome is
-unknown, and says so within seconds. Nothing is ever sent twice.
+unknown, and says so within seconds. Nothing is ever sent twice, but for what a node of a cluster
+has refused as not its own.
 
-One connection carries appends, one reads, one news; see ``redis_link``, ``redis_scripts`` for how
-it all lies in Redis, ``redis_news`` for how others hear of it. How durable an acknowledged append
+One connection carries appends, one reads, one news, to each primary; see ``redis_link``,
+``redis_cluster`` for which of them, ``redis_scripts`` for how it all lies in Redis, ``redis_news``
+for how others hear of it. How durable an acknowledged append
 is, Redis's own settings say: ``durability_warnings`` tells where they fall short.
 """
 
@@ -14,6 +16,8 @@ from __future__ import annotations
 import asyncio
 import heapq
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Final, Self
 
@@ -21,22 +25,28 @@ import hiredis
 import structlog
 
 from croupier_server.journal.base import (
+    KEEP,
     Append,
     Cancel,
     Deadline,
     Deliver,
     DeliverRow,
     Finished,
+    JournalError,
     JournalUnavailable,
+    NotWritten,
     PageKey,
     Row,
     RowFilter,
     SequenceConflict,
+    SetBack,
     Stored,
 )
 from croupier_server.journal.local import check_append
-from croupier_server.journal.redis_checks import check_server, warnings_of
-from croupier_server.journal.redis_link import Link, Outages
+from croupier_server.journal.redis_checks import Server, check_server, warnings_of
+from croupier_server.journal.redis_cluster import Cluster
+from croupier_server.journal.redis_followed import Followed
+from croupier_server.journal.redis_link import Link
 from croupier_server.journal.redis_news import News
 from croupier_server.journal.redis_scripts import (
     APPEND,
@@ -50,13 +60,19 @@ from croupier_server.journal.redis_scripts import (
     Script,
     StoredRow,
     pack_row,
+    shard_of,
+    slot_of,
     unpack_row,
 )
+from croupier_server.journal.redis_servers import Node, OneServer, Servers, Way, call
+from croupier_server.journal.redis_troubles import Troubles
 from croupier_server.journal.redis_url import Address, parse_url
 from croupier_server.journal.redis_wire import (
     ANSWER_SECONDS,
+    Confirm,
     NotConfirmed,
     Part,
+    Redirected,
     ScriptForgotten,
     Wire,
     pack,
@@ -69,8 +85,14 @@ _log: Final = structlog.get_logger()
 MAX_WAITING: Final = 4096
 """How many commands may wait on a connection before more are refused with ``QueueFull``."""
 
+_LASTING: Final = -1
+"""What PTTL says of a key that does not expire."""
+
 _LATEST: Final = 1 << 53
 """The last deadline: a score is a floating-point number, exact up to here."""
+
+_Late = asyncio.Future[None] | None
+"""Done once entries before those that were appended were read and passed on."""
 
 
 class RedisJournal:
@@ -80,17 +102,40 @@ class RedisJournal:
 
     def __init__(self, address: Address, max_waiting: int) -> None:
         self._names: Final = Names(address.database)
-        self._wait: Final = address.wait
-        self._refusals: Final = Outages("journal.write_failed", "journal.write_recovered")
+        self._address: Final = address
+        self._confirm: Final = (
+            Confirm(address.waitaof or address.wait, on_disk=bool(address.waitaof))
+            if address.waitaof or address.wait
+            else None
+        )
         self._news: Final = News(self, self._names)
         self._told: tuple[int, float] | None = None
         self._closed = False
         self._closing: asyncio.Task[None] | None = None
-        outages = Outages("journal.lost", "journal.found_again")
-        connect = partial(Link, address, outages, most_waiting=max_waiting)
-        self._writing: Final = connect("append", self._ready_to_write, wait=address.wait)
-        self._reading: Final = connect("read", self._ready_to_read)
-        self._hearing: Final = connect("news", self._news.greet, news=self._news.hear)
+        self._troubles: Final = Troubles(lambda: self._servers.look())
+        self._most_waiting: Final = max_waiting
+        self._servers: Final[Servers] = (
+            Cluster(address, self._troubles, self._node, self._news.moved)
+            if address.cluster
+            else OneServer(self._node(address))
+        )
+        self._news.servers = self._servers
+
+    def _node(self, address: Address) -> Node:
+        """A server that has all of the journal or a part of it, and connections that are yet to open."""
+        of = f" {address.shown}" if address.cluster else ""
+        connect = partial(Link, address, self._troubles.lost, most_waiting=self._most_waiting)
+        node: Node = Node(
+            address.shown,
+            connect(f"append{of}", lambda wire: self._ready_to_write(node, wire), confirm=self._confirm),
+            connect(f"read{of}", self._ready_to_read),
+            connect(
+                f"news{of}",
+                lambda wire: self._news.greet(node, wire),
+                news=lambda reply: self._news.hear(node, reply),
+            ),
+        )
+        return node
 
     @classmethod
     async def open(cls, url: str, *, max_waiting: int = MAX_WAITING) -> Self:
@@ -101,8 +146,7 @@ class RedisJournal:
         """
         journal = cls(parse_url(url), max_waiting)
         try:
-            for link in journal._links():
-                await link.open()
+            await journal._servers.open()
             for warning in await journal.durability_warnings():
                 _log.warning("journal.durability", problem=warning)
         except BaseException:
@@ -115,12 +159,21 @@ class RedisJournal:
 
         Raises ``JournalUnavailable``.
         """
-        return await warnings_of(await self._reading.wire(), self._wait)
+        found: dict[str, None] = {}
+        for node in self._servers.nodes:
+            told = await warnings_of(await node.read.wire(), self._address)
+            found |= dict.fromkeys(f"{node.shown}: {one}" if self._address.cluster else one for one in told)
+        return list(found)
+
+    @property
+    def failing(self) -> bool:
+        """True while a connection is lost or something is refused; see ``Journal.failing``."""
+        return bool(self._troubles)
 
     @property
     def waiting(self) -> int:
         """How many changes wait for Redis."""
-        return self._writing.waiting
+        return sum(node.append.waiting for node in self._servers.nodes)
 
     async def append(self, batch: Append) -> None:
         """Store a batch; see ``Journal.append``.
@@ -133,25 +186,48 @@ class RedisJournal:
         self._check_open()
         if isinstance(batch.deadline_ms, int) and batch.deadline_ms > _LATEST:
             raise OverflowError("a deadline is at most 2**53")
-        rest = (1, self._names.entries(batch.stream), *self._arguments(batch))
-        answer: asyncio.Future[asyncio.Future[None] | None] = asyncio.get_running_loop().create_future()
-        wire = await self._writing.wire()
-        packed = pack(("EVALSHA", APPEND.sha, *rest))
-        wire.send(packed, partial(self._appended, batch, wire, rest, answer))
-        late = await answer
-        if late is not None:
-            await _delivered(late)
-
-    def _arguments(self, batch: Append) -> tuple[Part, ...]:
-        deadline = batch.deadline_ms
-        cleared = "-" if batch.retire_ms is None else f"-{batch.retire_ms}"
-        set_to = cleared if deadline is None else deadline if isinstance(deadline, int) else ""
-        row = b"" if batch.row is None else pack_row(batch.row, batch.after + len(batch.entries))
         shard = self._names.shard(batch.stream)
-        return (shard, batch.stream, batch.after, set_to, self._names.rows, row, *batch.entries)
+        entries = f"{shard}e:{batch.stream}"
+        rest = (1, entries, *_arguments(batch, shard))
+        packed = pack(("EVALSHA", APPEND.sha, *rest))
+        followed = self._news.followed(entries)
+
+        def send(wire: Wire) -> asyncio.Future[_Late]:
+            if followed is not None and followed.doubted:
+                raise _Doubted
+            answer: asyncio.Future[_Late] = asyncio.get_running_loop().create_future()
+            wire.send(packed, partial(self._appended, batch, wire, rest, answer))
+            return answer
+
+        with nullcontext() if followed is None else followed.appending(batch):
+            late = await self._sent(batch, entries, send, followed)
+        if late is not None:
+            await _in_time(late, JournalUnavailable("stored, but entries before it cannot be read now"))
+
+    async def _sent(
+        self, batch: Append, entries: str, send: Callable[[Wire], Awaitable[_Late]], followed: Followed | None
+    ) -> _Late:
+        """What the answer to an append gives, once nothing is known to be lost. Raises as ``append``."""
+        slot = slot_of(entries)
+        plain = batch.row is None and isinstance(batch.deadline_ms, type(KEEP))
+        while True:
+            try:
+                return await self._servers.attempt("append", slot, send, one_key=plain)
+            except _Doubted:
+                assert followed is not None
+                await _in_time(
+                    followed.certain(), NotWritten("it is not known yet whether Redis lost entries")
+                )
+            except SequenceConflict as conflict:
+                if followed is not None and conflict.last < batch.after:
+                    await _in_time(followed.certain(), conflict)
+                raise
+            except NotWritten as error:
+                self._troubles.write_refused(self._part(batch.stream), entries, error)
+                raise
 
     def _appended(
-        self, batch: Append, wire: Wire, rest: tuple[Part, ...], answer: asyncio.Future[Any], reply: Any
+        self, batch: Append, wire: Wire, rest: tuple[Any, ...], answer: asyncio.Future[Any], reply: Any
     ) -> None:
         """Deliver what went in, before anybody who waits goes on; tell them what became of it."""
         if isinstance(reply, Exception):
@@ -160,24 +236,32 @@ class RedisJournal:
                 again = partial(self._appended, batch, wire, rest, answer)
                 wire.send(pack(("EVAL", APPEND.source, *rest)), again)
                 return
-            self._append_failed(error, reply)
+            self._append_failed(batch.stream, rest[1], error, reply)
             settle(answer, error)
             return
-        if self._refusals:
-            self._refusals.ended("append")
+        if self._troubles:
+            self._troubles.written(self._part(batch.stream), rest[1])
         if isinstance(reply, int):
             if not answer.done():
                 answer.set_exception(SequenceConflict(batch.stream, batch.after, reply))
         else:
-            settle(answer, self._news.appended(batch, reply))
+            settle(answer, self._news.appended(batch, rest[1], reply))
 
-    def _append_failed(self, error: JournalUnavailable, reply: Exception) -> None:
+    def _part(self, stream: str) -> str:
+        """Where appends to a stream go, as far as they fail there or not."""
+        node = self._servers.of_shard(shard_of(stream))
+        return "append" if node is None else node.append.part
+
+    def _append_failed(self, stream: str, key: str, error: JournalUnavailable, reply: Exception) -> None:
+        if isinstance(error, Redirected):
+            return  # it goes elsewhere
         if isinstance(reply, hiredis.ReplyError | NotConfirmed):  # else the connection was lost
-            self._refusals.began("append", error)
+            self._troubles.write_refused(self._part(stream), key, error)
         if str(reply).startswith("READONLY"):
             # Another is the primary now. It may have our address by the next connection.
-            for link in self._links():
-                link.cut(JournalUnavailable("the primary has become a replica"))
+            for node in self._servers.nodes:
+                for link in node.links:
+                    link.cut(JournalUnavailable("the primary has become a replica"))
 
     async def read(self, stream: str, after: int = 0, limit: int = 1 << 31) -> list[Stored]:
         """Entries above ``after``; see ``Journal.read``."""
@@ -185,19 +269,31 @@ class RedisJournal:
         if limit <= 0:
             return []
         after = max(after, 0)
-        found = await self._reading.call("LRANGE", self._names.entries(stream), after, after + limit - 1)
+        entries = self._names.entries(stream)
+        found = await self._call("read", entries, "LRANGE", entries, after, after + limit - 1)
         return [Stored(seq, data) for seq, data in enumerate(found, after + 1)]
 
     async def last_seq(self, stream: str) -> int:
         """The last number; see ``Journal.last_seq``."""
         self._check_open()
-        last: int = await self._reading.call("LLEN", self._names.entries(stream))
+        entries = self._names.entries(stream)
+        last: int = await self._call("read", entries, "LLEN", entries)
         return last
 
-    async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
+    async def confirm(self, stream: str) -> None:
+        """Wait until as many replicas have a stream as an append waits for; see ``Journal.confirm``."""
+        self._check_open()
+        if self._confirm is not None:
+            # WAIT counts what its own connection has written: this comes after all that others have.
+            mark = f"{self._names.shard(stream)}mark"
+            await self._call("append", mark, "SET", mark, "", "PX", 1000)
+
+    async def listen(
+        self, stream: str, after: int, deliver: Deliver, set_back: SetBack | None = None
+    ) -> Cancel:
         """Deliver entries; see ``Journal.listen``."""
         self._check_open()
-        return await self._news.listen(stream, after, deliver)
+        return await self._news.listen(stream, after, deliver, set_back)
 
     async def clock_ms(self) -> int:
         """Now, by the clock of Redis; see ``Journal.clock_ms``."""
@@ -206,7 +302,8 @@ class RedisJournal:
         if self._told is not None:
             ms, at = self._told
             by_now = ms + int((time.monotonic() - at) * 1000)
-        ms = int(await self._run(self._writing, CLOCK, 1, self._names.clock, by_now))
+        clock = self._names.clock
+        ms = int(await self._change(slot_of(clock), CLOCK, 1, clock, by_now))
         self._told = ms, time.monotonic()
         return ms
 
@@ -215,7 +312,7 @@ class RedisJournal:
         self._check_open()
         if limit <= 0:
             return []
-        found = await self._run(self._reading, DUE, 0, self._names.root, now_ms, limit, "deadlines")
+        found, _ = await self._ask_all(DUE, now_ms, limit, "deadlines")
         come = (Deadline(stream.decode(), int(seq), at_ms) for stream, seq, at_ms in found)
         return heapq.nsmallest(limit, come, key=lambda deadline: (deadline.at_ms, deadline.stream))
 
@@ -224,7 +321,7 @@ class RedisJournal:
         self._check_open()
         if limit <= 0:
             return []
-        found = await self._run(self._reading, DUE, 0, self._names.root, now_ms, limit, "finished")
+        found, _ = await self._ask_all(DUE, now_ms, limit, "finished")
         come = (Finished(stream.decode(), at_ms) for stream, _, at_ms in found)
         return heapq.nsmallest(limit, come, key=lambda finished: (finished.at_ms, finished.stream))
 
@@ -232,15 +329,15 @@ class RedisJournal:
         """Name another time; see ``Journal.put_off``."""
         self._check_open()
         at = f"{self._names.shard(finished.stream)}finished"
-        is_ours = await self._run(self._writing, PUT_OFF, 1, at, *finished, until_ms)
-        return bool(is_ours)
+        rest = (1, at, *finished, until_ms)
+        return bool(await self._change(slot_of(at), PUT_OFF, *rest))
 
     async def retire(self, stream: str, last: int) -> None:
         """Free all of a stream; see ``Journal.retire``."""
         self._check_open()
-        names = self._names
-        rest = (1, names.entries(stream), names.shard(stream), stream, last)
-        found = await self._run(self._writing, RETIRE, *rest)
+        shard = self._names.shard(stream)
+        rest = (1, self._names.entries(stream), shard, stream, last)
+        found = await self._change(self._names.slots[shard], RETIRE, *rest, one_key=False)
         if found:
             raise SequenceConflict(stream, last, found)
 
@@ -251,8 +348,8 @@ class RedisJournal:
             return []
         begin: Part = "" if after is None else after.created_ms
         wanted: tuple[Part, ...] = (where.game, int(where.with_free_seats), *dict.fromkeys(where.states))
-        found = await self._run(self._reading, PAGE, 0, self._names.root, limit, begin, *wanted)
-        rows = (unpack_row(stored).row for stored in found)
+        found, _ = await self._ask_all(PAGE, limit, begin, *wanted)
+        rows = {row.stream: row for row in (unpack_row(stored).row for stored in found)}.values()
         return heapq.nlargest(limit, (row for row in rows if after is None or _age(row) < after), key=_age)
 
     async def row(self, stream: str) -> Row | None:
@@ -263,7 +360,8 @@ class RedisJournal:
     async def stored_row(self, stream: str) -> StoredRow | None:
         """A stream's row and which it is. Raises ``JournalUnavailable``."""
         self._check_open()
-        found = await self._reading.call("HGET", f"{self._names.shard(stream)}rows", stream)
+        rows = self._names.rows(shard_of(stream))
+        found = await self._call("read", rows, "HGET", rows, stream)
         return unpack_row(found) if found else None
 
     async def rows_of(self, subject: str) -> list[Row]:
@@ -273,8 +371,23 @@ class RedisJournal:
     async def stored_rows_of(self, subject: str) -> list[StoredRow]:
         """All rows of a subject and which they are, in no order. Raises ``JournalUnavailable``."""
         self._check_open()
-        found = await self._run(self._reading, ROWS_OF, 0, self._names.root, subject)
-        return [unpack_row(stored) for stored in found]
+        found, elsewhere = await self._ask_all(ROWS_OF, subject)
+        if elsewhere:
+            found += [row for shard in elsewhere for row in await self._rows_in(shard, subject)]
+        newest: dict[str, StoredRow] = {}
+        for stored in map(unpack_row, found):
+            if subject not in stored.row.subjects:
+                continue  # a crash has left it behind
+            if (known := newest.get(stored.row.stream)) is None or known.seq < stored.seq:
+                newest[stored.row.stream] = stored
+        return list(newest.values())
+
+    async def _rows_in(self, shard: int, subject: str) -> list[bytes]:
+        """The rows of a subject in a shard that is on its way: a key at a time, wherever it is."""
+        of, rows = self._names.of(shard, subject), self._names.rows(shard)
+        streams = await self._call("read", of, "SMEMBERS", of)
+        stored = await self._call("read", rows, "HMGET", rows, *streams) if streams else []
+        return [row for row in stored if row]
 
     async def listen_rows(self, subject: str, deliver: DeliverRow) -> Cancel:
         """Deliver rows of a subject; see ``Journal.listen_rows``."""
@@ -286,8 +399,48 @@ class RedisJournal:
         self._check_open()
         at = self._names.key(name)
         how = () if replace else ("NX", "GET")
-        found = await self._writing.call("SET", at, fresh, *how)
+        found = await self._call("append", at, "SET", at, fresh, *how)
         return fresh if replace or found is None else bytes(found)
+
+    async def streams(self, prefix: str) -> AsyncIterator[str]:
+        """All streams whose name begins so, but for those that are about to expire.
+
+        Some may come twice. Raises ``JournalUnavailable``.
+        """
+        self._check_open()
+        for node in self._servers.nodes:
+            cursor = b"0"
+            while True:
+                wire = await node.read.wire()
+                match = ("MATCH", self._names.entries_like(prefix), "COUNT", 1000)
+                cursor, keys = await wire.call("SCAN", cursor, *match)
+                left = await asyncio.gather(*(wire.call("PTTL", key) for key in keys))
+                for key, ms in zip(keys, left, strict=True):
+                    if ms == _LASTING:
+                        yield key.decode().partition(":e:")[2]
+                if cursor == b"0":
+                    break
+
+    async def reindex(self, row: Row, last: int, then: Deadline | Finished) -> bool:
+        """Write a stream's row and its deadline, or end, anew; False when its last number is another by now.
+
+        An end that is known there is left as it is: it may have been put off. Raises ``JournalUnavailable``.
+        """
+        self._check_open()
+        shard = self._names.shard(row.stream)
+        set_to = f"-{then.at_ms}" if isinstance(then, Finished) else f"{then.at_ms}@{then.seq}"
+        rest = (
+            f"{shard}e:{row.stream}",
+            shard,
+            row.stream,
+            last,
+            set_to,
+            f"{shard}rows",
+            pack_row(row, last),
+        )
+        return not isinstance(
+            await self._change(self._names.slots[shard], APPEND, 1, *rest, one_key=False), int
+        )
 
     async def close(self) -> None:
         """Let the changes under way finish, then let go of Redis; see ``Journal.close``."""
@@ -296,45 +449,105 @@ class RedisJournal:
         await asyncio.shield(self._closing)
 
     async def _let_go(self) -> None:
-        await self._writing.close()
+        await self._servers.close_appends()
         self._news.stop()
-        await self._reading.close()
-        await self._hearing.close()
-
-    def _links(self) -> tuple[Link, ...]:
-        return self._writing, self._reading, self._hearing
+        await self._servers.close()
 
     def _check_open(self) -> None:
         if self._closed:
             raise JournalUnavailable("the journal is closed")
 
-    async def _ready_to_write(self, wire: Wire) -> None:
-        await check_server(wire)
-        await wire.call("SPUBLISH", self._names.probe, "")  # rights that scripts need, which fail late
+    async def _ready_to_write(self, node: Node, wire: Wire) -> None:
+        server = await check_server(wire, cluster=self._address.cluster)
+        self._check_confirm(server)
+        shards = self._servers.shards_of(node)
+        for shard in list(shards)[:1]:  # rights that scripts need, which fail late
+            await wire.call("SPUBLISH", f"{self._names.rows(shard)}:probe", "")
         await wire.call("TIME")
         for script in (APPEND, CLOCK, PUT_OFF, RETIRE):
             await wire.call("SCRIPT", "LOAD", script.source)
+        self._news.doubt(shards)  # it may be another server, or have lost what it had
+
+    def _check_confirm(self, server: Server) -> None:
+        if self._confirm is not None and self._confirm.on_disk and not server.has_waitaof:
+            raise JournalError(
+                f"waitaof=N needs Redis 7.2 or later, this is {server.version}; there is wait=N"
+            )
 
     async def _ready_to_read(self, wire: Wire) -> None:
-        await check_server(wire)
+        await check_server(wire, cluster=self._address.cluster)
         for script in (DUE, PAGE, ROWS_OF):
             await wire.call("SCRIPT", "LOAD", script.source)
 
-    async def _run(self, link: Link, script: Script, *rest: Part) -> Any:
-        """What a script answers. Raises ``JournalUnavailable``."""
+    async def _change(self, slot: int, script: Script, *rest: Part, one_key: bool = True) -> Any:
+        """What a script answers that writes in a slot. Raises ``JournalUnavailable``."""
+        return await self._servers.attempt(
+            "append", slot, lambda wire: _run(wire, script, *rest), one_key=one_key
+        )
+
+    async def _call(self, way: Way, key: str, *command: Part) -> Any:
+        """The reply to a command for one key. Raises ``JournalUnavailable``."""
         try:
-            return await link.call("EVALSHA", script.sha, *rest)
-        except ScriptForgotten:
-            return await link.call("EVAL", script.source, *rest)
+            reply = await call(self._servers, way, slot_of(key), *command)
+        except NotWritten as error:
+            self._troubles.read_refused(key, error)
+            raise
+        self._troubles.read(key)
+        return reply
+
+    async def _ask_all(self, script: Script, *rest: Part) -> tuple[list[Any], list[int]]:
+        """What a script finds in all shards, and those of which nothing was to be had: on their way.
+
+        Raises ``JournalUnavailable``.
+        """
+
+        async def ask(node: Node) -> list[Any]:
+            shards = self._servers.shards_of(node)
+            if not shards:
+                return [[], []]
+            which = self._names.some(shards)
+            found: list[Any] = await _run(await node.read.wire(), script, 0, which, *rest)
+            return found
+
+        try:
+            answers = await asyncio.gather(*map(ask, self._servers.nodes))
+        except NotWritten as error:
+            self._troubles.read_refused(self._names.root, error)
+            raise
+        self._troubles.read(self._names.root)
+        elsewhere = [shard for shards, _ in answers for shard in shards]
+        if elsewhere:
+            self._servers.look()
+        return [one for _, found in answers for one in found], elsewhere
 
 
-async def _delivered(late: asyncio.Future[None]) -> None:
-    """Until what came before an append was read and delivered, and so was the append."""
+def _arguments(batch: Append, shard: str) -> tuple[Part, ...]:
+    deadline = batch.deadline_ms
+    cleared = "-" if batch.retire_ms is None else f"-{batch.retire_ms}"
+    set_to = cleared if deadline is None else deadline if isinstance(deadline, int) else ""
+    row = b"" if batch.row is None else pack_row(batch.row, batch.after + len(batch.entries))
+    return (shard, batch.stream, batch.after, set_to, f"{shard}rows", row, *batch.entries)
+
+
+class _Doubted(Exception):
+    """It is to be found out first whether the stream still has what was delivered of it."""
+
+
+async def _run(wire: Wire, script: Script, *rest: Part) -> Any:
+    """What a script answers. Raises ``JournalUnavailable``."""
+    try:
+        return await wire.call("EVALSHA", script.sha, *rest)
+    except ScriptForgotten:
+        return await wire.call("EVAL", script.source, *rest)
+
+
+async def _in_time(done: asyncio.Future[None], otherwise: JournalError) -> None:
+    """Wait, but for long enough only. Raises ``otherwise``."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
-            await late
+            await done
     except TimeoutError:
-        raise JournalUnavailable("stored, but entries before it cannot be read now") from None
+        raise otherwise from None
 
 
 def _age(row: Row) -> PageKey:

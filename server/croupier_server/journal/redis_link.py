@@ -2,7 +2,8 @@
 
 The law of this file: what was sent is never sent again, for nobody knows what became of it. A
 lost connection is made again at once, and then ever less often; who calls meanwhile waits for the
-first attempt at most. An outage is logged when it begins and when all of it is over.
+first attempt at most, and not at all where the server was silent: then all connections to it go.
+An outage is logged when it begins and when all of it is over.
 """
 
 from __future__ import annotations
@@ -14,32 +15,52 @@ from typing import Any, Final
 
 import structlog
 
-from croupier_server.journal.base import JournalUnavailable, QueueFull
+from croupier_server.journal.base import JournalUnavailable, NotWritten, QueueFull
 from croupier_server.journal.redis_url import Address
-from croupier_server.journal.redis_wire import ANSWER_SECONDS, Handle, Part, Wire
+from croupier_server.journal.redis_wire import (
+    ANSWER_SECONDS,
+    Confirm,
+    Handle,
+    Part,
+    Silent,
+    Wire,
+)
 
 _log: Final = structlog.get_logger()
 
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 2.0
+_NEVER_UP: Final = JournalUnavailable("not connected to Redis")
+
+
+class NotConnected(NotWritten):
+    """There is no connection now."""
 
 
 class Outages:
-    """Which parts of something fail now. The first is logged, and that none is left."""
+    """Which parts of something fail now. The first is logged, and that none is left.
 
-    def __init__(self, began: str, ended: str) -> None:
+    Of what comes between only a refusal is logged that says something else: a password is wanted
+    where first there was no connection.
+    """
+
+    def __init__(self, began: str, ended: str, when_one_began: Callable[[], None] = lambda: None) -> None:
         """The names of the two events."""
         self._events: Final = (began, ended)
+        self._when_one_began: Final = when_one_began
         self._parts: Final[set[str]] = set()
+        self._said = ""
 
     def __bool__(self) -> bool:
         return bool(self._parts)
 
     def began(self, part: str, problem: Exception) -> None:
         """A part fails, and may have failed before."""
-        if not self._parts:
-            _log.error(self._events[0], part=part, error=str(problem))
+        if not self._parts or (isinstance(problem, NotWritten) and str(problem) != self._said):
+            self._said = str(problem)
+            _log.error(self._events[0], part=part, error=self._said)
         self._parts.add(part)
+        self._when_one_began()
 
     def ended(self, part: str) -> None:
         """A part works."""
@@ -50,7 +71,7 @@ class Outages:
 
 
 class Link:
-    """A lasting connection. ``open`` makes it, ``close`` ends it."""
+    """A lasting connection. ``open`` or ``begin`` makes it, ``close`` ends it."""
 
     def __init__(
         self,
@@ -60,19 +81,24 @@ class Link:
         greet: Callable[[Wire], Awaitable[None]],
         *,
         most_waiting: int,
-        wait: int = 0,
+        confirm: Confirm | None = None,
         news: Handle | None = None,
     ) -> None:
-        """``greet`` readies each new connection and may refuse it with a ``JournalError``."""
-        self._part: Final = part
+        """``greet`` readies each new connection and may refuse it with a ``JournalError``.
+
+        ``part`` tells it from others where an outage is counted.
+        """
+        self.part: Final = part
         self._address: Final = address
         self._outages: Final = outages
         self._greet: Final = greet
         self._most_waiting: Final = most_waiting
-        self._wait: Final = wait
+        self._confirm: Final = confirm
         self._news: Final = news
         self._wire: Wire | None = None
-        self._why: Exception = JournalUnavailable("not connected to Redis")
+        self._why: Exception = _NEVER_UP
+        self.others: tuple[Link, ...] = ()
+        """The other connections to the same server."""
         self._lost: Final = asyncio.Event()
         self._tried: Final = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
@@ -80,7 +106,12 @@ class Link:
     async def open(self) -> None:
         """Connect for the first time. Raises ``JournalError``."""
         self._wire = await self._connect()
-        self._keeper = asyncio.create_task(self._keep(), name=f"redis {self._part}")
+        self._keeper = asyncio.create_task(self._keep(), name=f"redis {self.part}")
+
+    def begin(self) -> None:
+        """Connect in the background, however often it takes."""
+        self._lost.set()
+        self._keeper = asyncio.create_task(self._keep(), name=f"redis {self.part}")
 
     async def close(self) -> None:
         """Wait for the answers to what is under way, then let go of the connection."""
@@ -96,16 +127,21 @@ class Link:
             await wire.gone.wait()
 
     @property
+    def up(self) -> bool:
+        """True while there is a connection."""
+        return self._wire is not None
+
+    @property
     def waiting(self) -> int:
         """How many commands wait for an answer."""
         return self._wire.waiting if self._wire is not None else 0
 
     async def wire(self) -> Wire:
-        """The connection. Raises ``QueueFull``, or ``JournalUnavailable``; nothing was sent then."""
+        """The connection. Raises ``QueueFull`` or ``NotConnected``."""
         if self._wire is None:
             await self._tried.wait()
         if self._wire is None:
-            raise JournalUnavailable(str(self._why)) from self._why
+            raise NotConnected(str(self._why)) from self._why
         if self._wire.waiting >= self._most_waiting:
             raise QueueFull(f"{self._wire.waiting} commands wait for Redis already")
         return self._wire
@@ -127,26 +163,33 @@ class Link:
     def _was_lost(self, wire: Wire, why: Exception) -> None:
         if wire is self._wire:
             self._wire, self._why = None, why
-            self._tried.clear()
             self._lost.set()
+            if not isinstance(why, Silent):
+                self._tried.clear()
+                return
+            self._tried.set()
+            for link in self.others:
+                link.cut(why)
 
     async def _keep(self) -> None:
         """Make the connection again whenever it is lost."""
         while True:
             await self._lost.wait()
             self._lost.clear()
-            self._outages.began(self._part, self._why)
+            if self._why is not _NEVER_UP:
+                self._outages.began(self.part, self._why)
             pause = _FIRST_PAUSE
             while self._wire is None:
                 try:
                     self._wire = await self._connect()
                 except Exception as error:  # noqa: BLE001 (whatever it is, there will be another try)
                     self._why = error
+                    self._outages.began(self.part, error)
                     self._tried.set()
                     await asyncio.sleep(pause * random.uniform(0.7, 1.0))  # noqa: S311 (spreads the load)
                     pause = min(2 * pause, _LONGEST_PAUSE)
             self._tried.set()
-            self._outages.ended(self._part)
+            self._outages.ended(self.part)
 
     async def _connect(self) -> Wire:
         """A new connection, greeted. Raises ``JournalError``."""
@@ -154,7 +197,7 @@ class Link:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._dial(wire)
-                for command in self._address.greeting(f"croupier-{self._part}"):
+                for command in self._address.greeting(f"croupier-{self.part.partition(' ')[0]}"):
                     await wire.call(*command)
                 await self._greet(wire)
         except TimeoutError:
@@ -166,7 +209,7 @@ class Link:
             raise
         if wire.over:
             raise JournalUnavailable("the connection to Redis was lost at once")
-        wire.wait = self._wait
+        wire.confirm = self._confirm
         return wire
 
     async def _dial(self, wire: Wire) -> None:

@@ -1,16 +1,18 @@
 """What is heard from Redis by publish and subscribe, and how what was missed is found.
 
 The law of this file: news may be lost, late or heard twice; it is passed on whole, in order and
-once. A stream's entries are numbered, so a gap shows, and is read. Whenever the connection for
-news was made anew, every stream and every subject that somebody listens to is read again.
+once; see ``redis_followed`` for how a stream's gaps are filled. Whenever a subscription was made anew
+(the connection was lost, a slot has moved), every stream and every subject that somebody listens to is
+read again.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Collection, Iterable
+from functools import partial
+from typing import Any, Final
 
 import structlog
 
@@ -19,120 +21,28 @@ from croupier_server.journal.base import (
     Cancel,
     Deliver,
     DeliverRow,
-    JournalError,
     JournalUnavailable,
     Row,
+    SetBack,
     Stored,
 )
 from croupier_server.journal.local import Listeners, Subscribers
-from croupier_server.journal.redis_scripts import Names, StoredRow, subjects_in, unpack_news, unpack_row
-from croupier_server.journal.redis_wire import ANSWER_SECONDS, Wire
+from croupier_server.journal.redis_followed import Followed, Reads, Repeated
+from croupier_server.journal.redis_scripts import (
+    Names,
+    StoredRow,
+    subjects_in,
+    unpack_news,
+    unpack_row,
+)
+from croupier_server.journal.redis_servers import Node, Servers
+from croupier_server.journal.redis_wire import ANSWER_SECONDS, Redirected, Wire, refusal
 
 _log: Final = structlog.get_logger()
 
 _AGAIN_SECONDS: Final = 0.2
 _ROWS_REMEMBERED: Final = 10_000
 _CHANNELS_A_COMMAND: Final = 500
-
-
-class Reads(Protocol):
-    """What is read to find what was missed."""
-
-    async def read(self, stream: str, after: int = 0, limit: int = 1 << 31) -> list[Stored]:
-        """See ``Journal.read``."""
-
-    async def last_seq(self, stream: str) -> int:
-        """See ``Journal.last_seq``."""
-
-    async def stored_row(self, stream: str) -> StoredRow | None:
-        """A stream's row."""
-
-    async def stored_rows_of(self, subject: str) -> list[StoredRow]:
-        """The rows that concern a subject."""
-
-
-class Repeated:
-    """One piece of work in the background, done anew whenever it was asked for meanwhile."""
-
-    def __init__(self, work: Callable[[], Awaitable[None]]) -> None:
-        """``work`` is tried again a little later when it raises ``JournalError``."""
-        self._work: Final = work
-        self._wanted = False
-        self._task: asyncio.Task[None] | None = None
-
-    def ask(self) -> None:
-        """Have it done, once more if it is under way."""
-        self._wanted = True
-        if self._task is None:
-            self._task = asyncio.create_task(self._run())
-
-    def stop(self) -> None:
-        """Give it up."""
-        if self._task is not None:
-            self._task.cancel()
-
-    async def _run(self) -> None:
-        try:
-            while self._wanted:
-                self._wanted = False
-                try:
-                    await self._work()
-                except JournalError:
-                    self._wanted = True
-                    await asyncio.sleep(_AGAIN_SECONDS)
-        finally:
-            self._task = None
-
-
-class _Followed:
-    """A stream that is listened to here: ``_last`` is the last number passed on, None at first."""
-
-    def __init__(self, stream: str, reads: Reads, listeners: Listeners) -> None:
-        self.listening = 0
-        self.ready: Final[asyncio.Future[None]] = asyncio.get_running_loop().create_future()
-        self.missed: Final = Repeated(self._read)
-        self._stream: Final = stream
-        self._reads: Final = reads
-        self._listeners: Final = listeners
-        self._last: int | None = None
-        self._awaited: list[tuple[int, asyncio.Future[None]]] = []
-
-    def take(self, entries: Sequence[Stored]) -> bool:
-        """Pass on what is next, and have read what is missing; False when that has yet to come."""
-        first, end = entries[0].seq, entries[-1].seq
-        if self._last is None or end <= self._last:
-            return True
-        if first > self._last + 1:
-            self.missed.ask()
-            return False
-        after, self._last = self._last, end
-        datas = tuple(entry.data for entry in entries[after + 1 - first :])
-        self._listeners.publish(Append(self._stream, after, datas), ())
-        for seq, reached in self._awaited:
-            if seq <= end and not reached.done():
-                reached.set_result(None)
-        self._awaited = [(seq, reached) for seq, reached in self._awaited if not reached.done()]
-        return True
-
-    def reached(self, seq: int) -> asyncio.Future[None]:
-        """Done once that entry, which is yet to come, was passed on."""
-        reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._awaited.append((seq, reached))
-        return reached
-
-    async def _read(self) -> None:
-        """Find where the stream ends, at first; later what came behind the last that was passed on."""
-        if self._last is None:
-            self._last = await self._reads.last_seq(self._stream)
-            self.ready.set_result(None)
-            return
-        last = self._last
-        stored = await self._reads.read(self._stream, last)
-        if stored:
-            self.take(stored)
-        elif (now := await self._reads.last_seq(self._stream)) < last:
-            # Redis was set back, by a failover or a restart. Who knows more than it does is wrong now.
-            _log.error("journal.went_back", stream=self._stream, was=last, now=now)
 
 
 class _Rows:
@@ -198,96 +108,165 @@ class _Rows:
             if dropped is not None:
                 now[stream] = dropped
         for stream, stored in now.items():
+            if stored.seq < self._heard.get(stream, 0):
+                await self._check(stream)
             self.take(before.get(stream, ()), stored)
+
+    async def _check(self, stream: str) -> None:
+        """An older row than was heard: read too early, or all there is since Redis lost entries."""
+        heard = self._heard.get(stream, 0)
+        stored = await self._reads.stored_row(stream)
+        if (stored.seq if stored else 0) >= heard:
+            return
+        self._heard.pop(stream, None)
+        for known in self._known.values():
+            if stream in known:
+                known[stream] = 0
 
 
 class News:
-    """All that is listened to here, on one connection."""
+    """All that is listened to here, on one connection to each server."""
 
     def __init__(self, reads: Reads, names: Names) -> None:
         self._reads: Final = reads
         self._names: Final = names
         self._listeners: Final = Listeners()
         self._rows: Final = _Rows(reads)
-        self._followed: Final[dict[str, _Followed]] = {}
-        self._wire: Wire | None = None
+        self._followed: Final[dict[str, Followed]] = {}
+        self._wires: Final[dict[Node, Wire]] = {}
+        self._unheard: Final[set[int]] = set()
+        """Shards that a server would not tell of: theirs is another, which has to be found first."""
+        self.servers: Servers
 
-    async def greet(self, wire: Wire) -> None:
-        """Subscribe on a new connection to all that is listened to. Raises ``JournalError``."""
-        # A row that is told between these two is taken for an answer; all rows are read below.
-        await wire.call("SUBSCRIBE", self._names.rows)
-        await wire.call("SSUBSCRIBE", self._names.probe)
-        self._wire = wire
-        channels = list(self._followed)
-        for start in range(0, len(channels), _CHANNELS_A_COMMAND):
-            wire.tell("SSUBSCRIBE", *channels[start : start + _CHANNELS_A_COMMAND])
-        self._rows.missed.ask()
+    # --- subscribing --------------------------------------------------------------------------
 
-    def hear(self, reply: Any) -> None:
-        """Take what the connection says."""
-        if isinstance(reply, Exception) and self._wire is not None:
-            self._wire.cut(JournalUnavailable(f"Redis refuses news: {reply}"))
+    async def greet(self, node: Node, wire: Wire) -> None:
+        """Subscribe on a new connection to all that is listened to there. Raises ``JournalError``."""
+        shards = list(self.servers.shards_of(node))
+        if shards:
+            # Missing rights show here. A row that is told meanwhile may be taken for the answer; all
+            # rows are read below.
+            await wire.call("SSUBSCRIBE", self._names.rows(shards[0]))
+        for gone in [other for other, of_other in self._wires.items() if of_other.over]:
+            del self._wires[gone]
+        self._wires[node] = wire
+        self._subscribe(shards)
+
+    def moved(self, shards: Collection[int]) -> None:
+        """The map was read: shards have another server now. Nothing they told is certain any more."""
+        again = self._unheard.union(shards)
+        self._unheard.clear()
+        self.doubt(again)
+        self._subscribe(again)
+
+    def doubt(self, shards: Collection[int]) -> None:
+        """The server of some shards may have lost what it told."""
+        for followed in self._followed.values():
+            if followed.shard in shards:
+                followed.doubt()
+
+    def _subscribe(self, shards: Collection[int]) -> None:
+        channels = {shard: [self._names.rows(shard)] for shard in shards}
+        for channel, followed in self._followed.items():
+            if followed.shard in channels:
+                channels[followed.shard].append(channel)
+        for shard, of_shard in channels.items():
+            for start in range(0, len(of_shard), _CHANNELS_A_COMMAND):
+                self._tell(shard, "SSUBSCRIBE", *of_shard[start : start + _CHANNELS_A_COMMAND])
+        if channels:
+            self._rows.missed.ask()
+
+    def _tell(self, shard: int, *command: str) -> None:
+        """Send a command whose answers are news to where a shard is; when connected, it is all sent."""
+        node = self.servers.of_shard(shard)
+        wire = None if node is None else self._wires.get(node)
+        if wire is not None:
+            wire.tell(*command)
+
+    # --- hearing ------------------------------------------------------------------------------
+
+    def hear(self, node: Node, reply: Any) -> None:
+        """Take what a connection says."""
+        if isinstance(reply, Exception):
+            self._refused(node, reply)
         if not isinstance(reply, list) or len(reply) != 3:
             return  # it is there, it says
         kind, channel, said = reply
-        if kind == b"message":
+        name = channel.decode()
+        followed = self._followed.get(name)
+        if kind == b"smessage" and followed is not None:
+            followed.hear(unpack_news(said))
+        elif kind == b"smessage" and name.endswith(":rows"):
             head, _, row = said.partition(b"\n")
             self._rows.take(subjects_in(head), unpack_row(row))
-        elif kind in {b"smessage", b"ssubscribe"}:
-            followed = self._followed.get(channel.decode())
-            if followed is not None and kind == b"ssubscribe":
-                followed.missed.ask()
-            elif followed is not None:
-                followed.take(unpack_news(said))
+        elif kind == b"ssubscribe" and followed is not None:
+            followed.missed.ask()
+        elif kind == b"sunsubscribe":
+            self._unsubscribed(name)
 
-    def appended(self, batch: Append, row_before: bytes) -> asyncio.Future[None] | None:
+    def _refused(self, node: Node, reply: Exception) -> None:
+        error = refusal(reply)
+        if isinstance(error, Redirected):
+            self._unheard.update(self.servers.shards_of(node))
+            self.servers.look()
+        elif node in self._wires:
+            self._wires[node].cut(JournalUnavailable(f"Redis refuses news: {reply}"))
+
+    def _unsubscribed(self, channel: str) -> None:
+        """Asked for, or because the slot has moved: then its new server is to be found."""
+        if channel in self._followed or channel.endswith(":rows"):
+            self._unheard.add(self._names.shard_in(channel))
+            self.servers.look()
+
+    # --- appending and listening --------------------------------------------------------------
+
+    def followed(self, channel: str) -> Followed | None:
+        """The stream that is told of there, as it is listened to here."""
+        return self._followed.get(channel)
+
+    def appended(self, batch: Append, channel: str, row_before: bytes) -> asyncio.Future[None] | None:
         """Deliver what was appended here; a future when entries before it are still to be read."""
         last = batch.after + len(batch.entries)
         if batch.row is not None:
             self._rows.take(subjects_in(row_before), StoredRow(batch.row, last))
-        followed = self._followed.get(self._names.entries(batch.stream)) if self._followed else None
+        followed = self._followed.get(channel)
         if followed is None:
             return None
         entries = [Stored(seq, data) for seq, data in enumerate(batch.entries, batch.after + 1)]
         return None if followed.take(entries) else followed.reached(last)
 
-    async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
+    async def listen(self, stream: str, after: int, deliver: Deliver, set_back: SetBack | None) -> Cancel:
         """See ``Journal.listen``."""
         channel = self._names.entries(stream)
         followed = self._followed.get(channel)
         if followed is None:
-            followed = self._followed[channel] = _Followed(stream, self._reads, self._listeners)
-            if self._wire is not None:
-                self._wire.tell("SSUBSCRIBE", channel)
+            followed = self._followed[channel] = Followed(stream, self._reads, self._listeners)
+            self._tell(followed.shard, "SSUBSCRIBE", channel)
         followed.listening += 1
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await asyncio.shield(followed.ready)
-            cancel_one = await self._listeners.listen(stream, after, deliver, self._reads.read)
+            cancel_one = await self._listeners.listen(stream, after, deliver, self._reads.read, set_back)
         except TimeoutError:
             self._let_go(channel, followed)
             raise JournalUnavailable("Redis does not confirm a subscription") from None
         except BaseException:
             self._let_go(channel, followed)
             raise
-        is_open = True
+        cancels: list[Cancel] = [cancel_one, partial(self._let_go, channel, followed)]
 
         def cancel() -> None:
-            nonlocal is_open
-            cancel_one()
-            if is_open:
-                is_open = False
-                self._let_go(channel, followed)
+            while cancels:
+                cancels.pop()()
 
         return cancel
 
-    def _let_go(self, channel: str, followed: _Followed) -> None:
+    def _let_go(self, channel: str, followed: Followed) -> None:
         followed.listening -= 1
         if followed.listening == 0 and self._followed.get(channel) is followed:
             del self._followed[channel]
             followed.missed.stop()
-            if self._wire is not None:
-                self._wire.tell("SUNSUBSCRIBE", channel)
+            self._tell(followed.shard, "SUNSUBSCRIBE", channel)
 
     async def listen_rows(self, subject: str, deliver: DeliverRow) -> Cancel:
         """See ``Journal.listen_rows``."""

@@ -17,32 +17,72 @@ Keys, where TAG is ``{s000}`` to ``{s255}``, from the stream's name:
     croupier:clock              string   the latest time that the journal gave
     croupier:key:NAME           string   a key
 
-A stream's entries are told on the sharded channel that is named as their list, rows on
-``croupier:rows``. Channels know no databases, so in database 2 all names begin ``croupier@2:``.
+A stream's entries are told on the sharded channel that is named as their list, a shard's rows on
+the one that is named as their hash. Channels know no databases, so in database 2 all names begin
+``croupier@2:``.
 
 What spans streams (deadlines, pages, the rows of a subject) is found by asking all 256 slots in
-one script, 0.2 to 2 ms of Redis's time: there is no second index that could disagree.
+one script, 0.2 to 2 ms of Redis's time: there is no second index that could disagree. In a cluster
+each node is asked for the shards that it has.
 """
 
 from __future__ import annotations
 
+import binascii
 import hashlib
 import json
 import zlib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from croupier_server.journal.base import Row, Stored
 
 SHARDS: Final = 256
+_SLOTS: Final = 16_384
+
+
+def slot_of(key: str) -> int:
+    """The slot of a key in a cluster: that of its hash tag, if it has one."""
+    _, opened, rest = key.partition("{")
+    tag, closed, _ = rest.partition("}")
+    return binascii.crc_hqx((tag if opened and closed and tag else key).encode(), 0) % _SLOTS
+
+
+_SHARD_SLOTS: Final = tuple(slot_of(f"{{s{shard:03}}}") for shard in range(SHARDS))
+
+
+def shard_of(stream: str) -> int:
+    """The number of the shard that a stream is in."""
+    return zlib.crc32(stream.encode()) % SHARDS
+
+
+def shard_slot(shard: int) -> int:
+    """The slot of all keys of a shard."""
+    return _SHARD_SLOTS[shard]
+
 
 _SHARDS_OF_A_NAME: Final = """
-local function shards(name)
+-- All shards of a name, or of 'NAME 0110…' those that have a 1.
+local function shards(name_and_which)
+  local name, which = string.match(name_and_which, '^(%S+) ?(%d*)$')
   local n = -1
   return function()
-    n = n + 1
+    repeat n = n + 1 until n > 255 or which == '' or string.byte(which, n + 1) == 49
     if n < 256 then return string.format('%s:{s%03d}:', name, n) end
   end
+end
+-- What a command answers. Of a shard that is not here, or on its way, nothing: it is noted instead.
+local elsewhere, noted = {}, {}
+local function ask(shard, ...)
+  local answer = redis.pcall(...)
+  if type(answer) ~= 'table' or not answer.err then return answer end
+  if not string.find(answer.err, 'non local key', 1, true) then error(answer) end
+  if not noted[shard] then
+    noted[shard] = true
+    elsewhere[#elsewhere + 1] = tonumber(string.match(shard, '(%d+)}:$'))
+  end
+  return {}
 end
 -- The limit-th lowest number; nil when there are fewer.
 local function cut(numbers, limit)
@@ -64,10 +104,10 @@ local function member(r) return table.concat({stream, r[3], r[4]}, '\\0') end
 
 _APPEND: Final = (
     """#!lua
--- KEYS: the list of entries. ARGV: shard, stream, last number, deadline ('' keeps, '-' clears,
--- '-' and a time: the stream is over and may be retired then), channel of rows, row ('' keeps),
--- entries. Answers the last number when it is another, else the head of the row that was
--- replaced, or ''.
+-- KEYS: the list of entries. ARGV: shard, stream, last number, deadline ('' keeps, '-' clears, '-TIME':
+-- the stream is over and may be retired then, TIME or TIME@NUMBER of the entry that set it), channel of
+-- rows, row ('' keeps), entries, none to write the index anew. Answers the last number when it is
+-- another, else the head of the row that was replaced, or ''.
 local shard, stream, deadline, row = ARGV[1], ARGV[2], ARGV[4], ARGV[6]
 local last = redis.call('LLEN', KEYS[1])
 if string.format('%d', last) ~= ARGV[3] then return last end
@@ -92,16 +132,25 @@ if row ~= '' then
   end
 end
 
+-- Redis 7 may keep a step that a crash has cut off in its file, and replay it with the next one. So
+-- whatever is behind the last entry is taken off first; the mark makes sure that this is replayed too.
+if #ARGV > 6 then
+  redis.call('RPUSH', KEYS[1], '')
+  if last == 0 then redis.call('DEL', KEYS[1]) else redis.call('LTRIM', KEYS[1], 0, last - 1) end
+end
 for first = 7, #ARGV, 1000 do
   redis.call('RPUSH', KEYS[1], unpack(ARGV, first, math.min(first + 999, #ARGV)))
 end
 if string.sub(deadline, 1, 1) == '-' then
   redis.call('ZREM', shard .. 'deadlines', stream)
   redis.call('HDEL', bound, stream)
-  if #deadline > 1 then redis.call('ZADD', shard .. 'finished', string.sub(deadline, 2), stream) end
+  local at = string.sub(deadline, 2)
+  if at ~= '' and #ARGV > 6 then redis.call('ZADD', shard .. 'finished', at, stream)
+  elseif at ~= '' then redis.call('ZADD', shard .. 'finished', 'NX', at, stream) end -- it may be put off
 elseif deadline ~= '' then
-  redis.call('ZADD', shard .. 'deadlines', deadline, stream)
-  redis.call('HSET', bound, stream, redis.call('LLEN', KEYS[1]))
+  local at, set_by = string.match(deadline, '^(%d+)@?(%d*)$')
+  redis.call('ZADD', shard .. 'deadlines', at, stream)
+  redis.call('HSET', bound, stream, set_by == '' and redis.call('LLEN', KEYS[1]) or set_by)
 end
 if new then
   if old then
@@ -112,9 +161,10 @@ if new then
   local age = string.format('%.0f', new[7])
   if new[6] then for _, index in ipairs(indexes(new)) do redis.call('ZADD', index, age, member(new)) end end
   redis.call('HSET', rows, stream, row)
-  redis.call('PUBLISH', ARGV[5], before .. '\\n' .. row)
+  redis.call('SPUBLISH', ARGV[5], before .. '\\n' .. row)
 end
 
+if #ARGV < 7 then return before end
 local news = {ARGV[3]}
 for n = 7, #ARGV do news[#news + 1] = ' ' .. #ARGV[n] end
 news[#news + 1] = '\\n'
@@ -142,17 +192,23 @@ if last > 0 and string.format('%d', last) ~= ARGV[3] then return last end
 """
     + _PLACES_OF_A_ROW
     + """
+-- What fails, or is on its way to another node, fails here, before anything is written.
 local head = string.match(redis.call('HGET', shard .. 'rows', stream) or '', '^[^\\n]*')
-if head ~= '' then
-  local row = cjson.decode(head)
+local row = head ~= '' and cjson.decode(head)
+redis.call('HEXISTS', shard .. 'bound', stream)
+for _, key in ipairs({'deadlines', 'finished'}) do redis.call('ZCARD', shard .. key) end
+if row then
+  for _, subject in ipairs(row[8]) do redis.call('SCARD', concerns(subject)) end
+  for _, index in ipairs(indexes(row)) do redis.call('ZCARD', index) end
+
   for _, subject in ipairs(row[8]) do redis.call('SREM', concerns(subject), stream) end
   for _, index in ipairs(indexes(row)) do redis.call('ZREM', index, member(row)) end
 end
 redis.call('HDEL', shard .. 'rows', stream)
 redis.call('HDEL', shard .. 'bound', stream)
 redis.call('ZREM', shard .. 'deadlines', stream)
-redis.call('ZREM', shard .. 'finished', stream)
 redis.call('UNLINK', KEYS[1])
+redis.call('ZREM', shard .. 'finished', stream) -- last: what a crash cuts short is found and done again
 return 0
 """
 )
@@ -169,9 +225,10 @@ return now
 """
 
 _DUE: Final = (
-    """#!lua flags=no-writes
--- ARGV: name, time, limit, 'deadlines' or 'finished'. Answers stream, number (of a deadline), time
--- of the earliest; of those at the last moment all, in no order.
+    """#!lua flags=no-writes,allow-cross-slot-keys
+-- ARGV: name, time, limit, 'deadlines' or 'finished'. Answers the shards that are elsewhere, and
+-- stream, number (of a deadline, else 0), time of the earliest; of those at the last moment all, in
+-- no order.
 """
     + _SHARDS_OF_A_NAME
     + """
@@ -184,7 +241,7 @@ while #walks > 0 do
   for _, walk in ipairs(walks) do
     if not latest or walk.time <= latest then
       local key = walk.shard .. ARGV[4]
-      local come = redis.call('ZRANGEBYSCORE', key, '-inf', ARGV[2], 'WITHSCORES', 'LIMIT', walk.at, few)
+      local come = ask(walk.shard, 'ZRANGEBYSCORE', key, '-inf', ARGV[2], 'WITHSCORES', 'LIMIT', walk.at, few)
       for i = 1, #come, 2 do
         walk.time = tonumber(come[i + 1])
         found[#found + 1] = {walk.shard, come[i], walk.time}
@@ -200,18 +257,19 @@ end
 local answer = {}
 for _, one in ipairs(found) do
   if not latest or one[3] <= latest then
-    answer[#answer + 1] = {one[2], redis.call('HGET', one[1] .. 'bound', one[2]), one[3]}
+    local bound = ARGV[4] == 'finished' and '0' or ask(one[1], 'HGET', one[1] .. 'bound', one[2])
+    if type(bound) == 'string' then answer[#answer + 1] = {one[2], bound, one[3]} end
   end
 end
-return answer
+return {elsewhere, answer}
 """
 )
 
 _PAGE: Final = (
-    """#!lua flags=no-writes
+    """#!lua flags=no-writes,allow-cross-slot-keys
 -- ARGV: name, limit, moment to go on from ('' from the newest), game ('' any), '1' with free seats,
--- states. Answers rows: the newest, and all of the moment to go on from and of the last moment,
--- in no order.
+-- states. Answers the shards that are elsewhere, and rows: the newest, and all of the moment to go on
+-- from and of the last moment, in no order.
 """
     + _SHARDS_OF_A_NAME
     + """
@@ -236,7 +294,8 @@ while #walks > 0 do
   for _, walk in ipairs(walks) do
     if not oldest or walk.age >= oldest then
       local most = ARGV[3] == '' and '+inf' or ARGV[3]
-      local some = redis.call('ZREVRANGEBYSCORE', walk.key, most, '-inf', 'WITHSCORES', 'LIMIT', walk.at, few)
+      local shard, key = walk.shard, walk.key
+      local some = ask(shard, 'ZREVRANGEBYSCORE', key, most, '-inf', 'WITHSCORES', 'LIMIT', walk.at, few)
       for i = 1, #some, 2 do
         local stream, its_game, state = string.match(some[i], '^(.*)%z(.*)%z(.*)$')
         walk.age = tonumber(some[i + 1])
@@ -256,26 +315,28 @@ while #walks > 0 do
 end
 for _, row in ipairs(found) do
   if not oldest or -row[1] >= oldest then
-    answer[#answer + 1] = redis.call('HGET', row[2] .. 'rows', row[3])
+    local stored = ask(row[2], 'HGET', row[2] .. 'rows', row[3])
+    if type(stored) == 'string' then answer[#answer + 1] = stored end
   end
 end
-return answer
+return {elsewhere, answer}
 """
 )
 
 _ROWS_OF: Final = (
-    """#!lua flags=no-writes
--- ARGV: name, subject. Answers its rows, in no order.
+    """#!lua flags=no-writes,allow-cross-slot-keys
+-- ARGV: name, subject. Answers the shards that are elsewhere, and its rows, in no order.
 """
     + _SHARDS_OF_A_NAME
     + """
 local answer = {}
 for shard in shards(ARGV[1]) do
-  for _, stream in ipairs(redis.call('SMEMBERS', shard .. 'of:' .. ARGV[2])) do
-    answer[#answer + 1] = redis.call('HGET', shard .. 'rows', stream)
+  for _, stream in ipairs(ask(shard, 'SMEMBERS', shard .. 'of:' .. ARGV[2])) do
+    local stored = ask(shard, 'HGET', shard .. 'rows', stream)
+    if type(stored) == 'string' then answer[#answer + 1] = stored end
   end
 end
-return answer
+return {elsewhere, answer}
 """
 )
 
@@ -306,17 +367,39 @@ class Names:
     def __init__(self, database: int) -> None:
         self.root: Final = f"croupier@{database}" if database else "croupier"
         self.clock: Final = f"{self.root}:clock"
-        self.rows: Final = f"{self.root}:rows"
-        self.probe: Final = f"{self.root}:probe"
         self._shards: Final = [f"{self.root}:{{s{number:03}}}:" for number in range(SHARDS)]
+        self.slots: Final = dict(zip(self._shards, _SHARD_SLOTS, strict=True))
+        """The slot of all keys that begin with what ``shard`` gives."""
 
     def shard(self, stream: str) -> str:
         """What the keys of a stream begin with."""
-        return self._shards[zlib.crc32(stream.encode()) % SHARDS]
+        return self._shards[shard_of(stream)]
+
+    def rows(self, shard: int) -> str:
+        """The hash of a shard's rows, and the channel on which they are told."""
+        return f"{self._shards[shard]}rows"
+
+    def of(self, shard: int, subject: str) -> str:
+        """The set of a shard's streams whose row concerns a subject."""
+        return f"{self._shards[shard]}of:{subject}"
+
+    def some(self, shards: Collection[int]) -> str:
+        """What scripts that ask many shards take for the name: which of them."""
+        if len(shards) == SHARDS:
+            return self.root
+        return f"{self.root} {''.join('1' if shard in shards else '0' for shard in range(SHARDS))}"
+
+    def shard_in(self, name: str) -> int:
+        """The number of the shard that a key or channel is named for."""
+        return int(name[len(self.root) + 3 : len(self.root) + 6])
 
     def entries(self, stream: str) -> str:
         """The list of a stream's entries, and the channel on which they are told."""
         return f"{self.shard(stream)}e:{stream}"
+
+    def entries_like(self, prefix: str) -> str:
+        """A pattern for the lists of all streams whose name begins so."""
+        return f"{self.root}:{{s[0-9][0-9][0-9]}}:e:{prefix}*"
 
     def key(self, name: str) -> str:
         """Where a key of that name is."""

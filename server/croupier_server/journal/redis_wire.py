@@ -1,7 +1,7 @@
 """One connection to Redis: commands go out in order, many before the first answer, and come back so.
 
 The law of this file: each command gets exactly one outcome, its reply or an error; a connection
-that owes an answer for more than ``ANSWER_SECONDS`` is cut. No command is sent twice.
+that owes an answer for more than ``ANSWER_SECONDS`` is cut. No command is sent twice by it.
 
 It is written on hiredis's parser and packer alone: redis-py asks for a connection of its pool for
 each command, or for one task to gather them, and either costs several times as much.
@@ -12,12 +12,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
 import hiredis
 
-from croupier_server.journal.base import JournalUnavailable
+from croupier_server.journal.base import JournalUnavailable, NotWritten
 
 ANSWER_SECONDS: Final = 3.0
 """How long a command may wait for its answer."""
@@ -35,8 +36,8 @@ Handle = Callable[[Any], None]
 """Gets a command's reply, or an exception. Called once, in the order of the commands."""
 
 
-class NotWritten(JournalUnavailable):
-    """The server refused a command, so nothing was written: out of memory, a replica, no rights."""
+class Silent(JournalUnavailable):
+    """A server owed an answer for too long; others who wait for it wait in vain."""
 
 
 class NotConfirmed(JournalUnavailable):
@@ -47,6 +48,32 @@ class ScriptForgotten(NotWritten):
     """Redis does not have a script (any more) that was called by its hash."""
 
 
+class KeyTaken(NotWritten):
+    """A key of the journal holds something that the journal did not put there."""
+
+
+class Redirected(NotWritten):
+    """A node of a cluster did not take a command: another has the slot, or none has all of it now.
+
+    Made from what the node answers: ``MOVED SLOT HOST:PORT``, ``ASK SLOT HOST:PORT``, ``TRYAGAIN``,
+    ``CLUSTERDOWN`` or that a script's keys are not there.
+    """
+
+    @property
+    def kind(self) -> str:
+        """The first word of the answer."""
+        return str(self).partition(" ")[0]
+
+    @property
+    def place(self) -> tuple[int, str, int] | None:
+        """The slot, and the host ('' for that of who answered) and port it is said to be at."""
+        if self.kind not in {"MOVED", "ASK"}:
+            return None
+        _, slot, where = str(self).split()[:3]
+        host, _, port = where.rpartition(":")
+        return int(slot), host.strip("[]"), int(port)
+
+
 _REFUSALS: Final = {
     "OOM": "Redis is out of memory (maxmemory)",
     "READONLY": "this Redis is a read-only replica",
@@ -55,11 +82,13 @@ _REFUSALS: Final = {
     "MASTERDOWN": "this Redis is a replica that has lost its primary",
     "LOADING": "Redis is still loading its data",
     "BUSY": "Redis is busy with a script",
-    "WRONGTYPE": "a key of the journal holds something else: does another program use this database?",
     "NOAUTH": "Redis wants a password",
     "WRONGPASS": "Redis does not take this user and password",
     "NOPERM": "this Redis user lacks rights that the journal needs",
 }
+_REDIRECTIONS: Final = frozenset({"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"})
+_NOT_HERE: Final = "non local key"
+"""What a script is told that needs a key whose slot is elsewhere, or on its way."""
 
 
 def refusal(reply: Exception) -> JournalUnavailable:
@@ -70,6 +99,12 @@ def refusal(reply: Exception) -> JournalUnavailable:
     code = text.partition(" ")[0]
     if code == "NOSCRIPT":
         return ScriptForgotten("Redis has forgotten a script")
+    if code == "WRONGTYPE":
+        return KeyTaken("a key of the journal holds something else: does another program use this database?")
+    if code in _REDIRECTIONS:
+        return Redirected(text)
+    if _NOT_HERE in text:
+        return Redirected("TRYAGAIN: the keys of a script are not all here")
     meaning = _REFUSALS.get(code)
     return NotWritten(meaning) if meaning else JournalUnavailable(f"Redis answers: {text[:120]}")
 
@@ -87,7 +122,7 @@ def settle(answer: asyncio.Future[Any], reply: Any) -> None:
 class Wire(asyncio.Protocol):
     """A connection. ``news``, if any, gets what answers no command; then silence is looked into.
 
-    With ``wait`` above 0 commands are answered when that many replicas have what they wrote.
+    With ``confirm`` set commands are answered when that many replicas have what they wrote.
     """
 
     def __init__(self, lost: Callable[[Wire, Exception], None], news: Handle | None = None) -> None:
@@ -102,7 +137,7 @@ class Wire(asyncio.Protocol):
         self._heard_at = self._loop.time()
         self._watch: asyncio.TimerHandle | None = None
         self._why: Exception | None = None
-        self.wait = 0
+        self.confirm: Confirm | None = None
         self.gone: Final = asyncio.Event()
         """Set when nothing is left of a connection that was made."""
 
@@ -148,10 +183,10 @@ class Wire(asyncio.Protocol):
             self._fail(handles)
             return
         out = [packed for packed, _ in unsent]
-        if self.wait:
-            group = _Confirmed(self.wait, handles)
+        if self.confirm is not None:
+            group = _Confirmed(self.confirm, handles)
             handles = [*([group.hold] * len(handles)), group.release]
-            out.append(pack(("WAIT", self.wait, _WAIT_MS)))
+            out.append(self.confirm.packed)
         now = self._loop.time()
         self._waiting.extend([(now, handle) for handle in handles])
         self._transport.write(b"".join(out))
@@ -169,7 +204,7 @@ class Wire(asyncio.Protocol):
                 self.tell("PING")
             owes_since = min(owes_since, self._heard_at + ANSWER_SECONDS)
         if now - owes_since > ANSWER_SECONDS:
-            self.cut(JournalUnavailable(f"Redis has not answered for {ANSWER_SECONDS:.0f} seconds"))
+            self.cut(Silent(f"Redis has not answered for {ANSWER_SECONDS:.0f} seconds"))
         else:
             self._watch = self._loop.call_later(_LOOK_SECONDS, self._look)
 
@@ -205,22 +240,44 @@ class Wire(asyncio.Protocol):
         self._lost(self, self._why)
 
 
-class _Confirmed:
-    """The commands of one write; their replies are held until WAIT tells how many replicas have them."""
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """How many replicas must have a write, in memory (WAIT) or on disk (WAITAOF), before it counts."""
 
-    def __init__(self, replicas: int, handles: list[Handle]) -> None:
-        self._replicas: Final = replicas
+    replicas: int
+    on_disk: bool = False
+    packed: bytes = field(init=False)
+
+    def __post_init__(self) -> None:
+        how = ("WAITAOF", 1, self.replicas) if self.on_disk else ("WAIT", self.replicas)
+        object.__setattr__(self, "packed", pack((*how, _WAIT_MS)))
+
+    def problem(self, reply: Any) -> str:
+        """What is missing by the answer to ``packed``; '' when nothing is."""
+        local, replicas = reply if self.on_disk else (1, reply)
+        if local < 1:
+            return "Redis has not written it to its disk in time"
+        if replicas < self.replicas:
+            return f"only {replicas} of {self.replicas} replicas have confirmed in time"
+        return ""
+
+
+class _Confirmed:
+    """The commands of one write; their replies are held until it is known how many replicas have them."""
+
+    def __init__(self, confirm: Confirm, handles: list[Handle]) -> None:
+        self._confirm: Final = confirm
         self._handles: Final = handles
         self._held: Final[list[Any]] = []
 
     def hold(self, reply: Any) -> None:
         self._held.append(reply)
 
-    def release(self, replicas: Any) -> None:
+    def release(self, reply: Any) -> None:
         error: Exception | None = None
-        if isinstance(replicas, Exception):
-            error = replicas
-        elif replicas < self._replicas:
-            error = NotConfirmed(f"only {replicas} of {self._replicas} replicas have confirmed in time")
-        for handle, reply in zip(self._handles, self._held, strict=True):
-            handle(reply if error is None or isinstance(reply, Exception) else error)
+        if isinstance(reply, Exception):
+            error = reply
+        elif problem := self._confirm.problem(reply):
+            error = NotConfirmed(problem)
+        for handle, held in zip(self._handles, self._held, strict=True):
+            handle(held if error is None or isinstance(held, Exception) else error)

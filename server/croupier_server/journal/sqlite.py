@@ -38,6 +38,7 @@ from croupier_server.journal.base import (
     QueueFull,
     Row,
     RowFilter,
+    SetBack,
     Stored,
 )
 from croupier_server.journal.local import Clock, Listeners, check_append
@@ -96,6 +97,7 @@ class SqliteJournal:
         self._changes_waiting = 0
         self._reads_waiting = 0
         self._failing = False
+        self._unreadable = False
         self._closed = False
         self._finished: Final[asyncio.Future[None]] = self._loop.create_future()
         # A daemon: a process that ends without closing is not held up; the file stays sound.
@@ -151,13 +153,24 @@ class SqliteJournal:
         """Entries above ``after``; see ``Journal.read``."""
         return await self._read(self._reader.entries, stream, after, limit)
 
+    @property
+    def failing(self) -> bool:
+        """True while the file cannot be written or read; see ``Journal.failing``."""
+        return self._failing or self._unreadable
+
+    async def confirm(self, stream: str) -> None:  # noqa: ARG002 (as in ``Journal``)
+        """What can be read is stored; see ``Journal.confirm``."""
+        self._check_open()
+
     async def last_seq(self, stream: str) -> int:
         """The last number; see ``Journal.last_seq``."""
         return await self._read(self._reader.last_seq, stream)
 
-    async def listen(self, stream: str, after: int, deliver: Deliver) -> Cancel:
+    async def listen(
+        self, stream: str, after: int, deliver: Deliver, set_back: SetBack | None = None
+    ) -> Cancel:
         """Deliver entries; see ``Journal.listen``."""
-        return await self._listeners.listen(stream, after, deliver, self.read)
+        return await self._listeners.listen(stream, after, deliver, self.read, set_back)
 
     async def clock_ms(self) -> int:
         """Now; see ``Journal.clock_ms``.
@@ -219,8 +232,15 @@ class SqliteJournal:
             raise QueueFull(f"{self._reads_waiting} reads wait for the disk already")
         self._reads_waiting += 1
         try:
-            return await self._loop.run_in_executor(self._read_thread, query, *arguments)
+            found = await self._loop.run_in_executor(self._read_thread, query, *arguments)
+            if self._unreadable:
+                self._unreadable = False
+                _log.info("journal.read_recovered")
+            return found
         except sqlite3.Error as error:
+            if not self._unreadable:
+                self._unreadable = True
+                _log.error("journal.read_failed", error=str(error))
             raise JournalUnavailable(f"the journal cannot be read: {error}") from error
         finally:
             self._reads_waiting -= 1

@@ -17,6 +17,7 @@ from croupier_games.game import Game, OptionSpec
 from croupier_games.texts import LANGUAGES, default_move_text, rules_text
 from croupier_server import checks
 from croupier_server.caller import Caller
+from croupier_server.epoch import Epoch
 from croupier_server.journal.base import Journal
 from croupier_server.languages import best
 from croupier_server.metrics import release
@@ -26,7 +27,7 @@ from croupier_server.settings import BOT_LEVELS, Settings
 class GameServicer:
     """The catalogue, the rules and the facts about the server."""
 
-    def __init__(self, journal: Journal, settings: Settings, epoch: str) -> None:
+    def __init__(self, journal: Journal, settings: Settings, epoch: Epoch) -> None:
         self._journal: Final = journal
         self._settings: Final = settings
         self._epoch: Final = epoch
@@ -66,7 +67,7 @@ class GameServicer:
             server_time=clock,
             heartbeat=heartbeat,
             limits=_limits(self._settings),
-            epoch=self._epoch,
+            epoch=self._epoch.now,
             languages=sorted(LANGUAGES),
         )
 

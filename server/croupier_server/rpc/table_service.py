@@ -30,11 +30,12 @@ from croupier_server.ids import Ids, random_id
 from croupier_server.journal.base import JournalError, RowFilter
 from croupier_server.journal.v1 import entry_pb2
 from croupier_server.lobby import PageTokens
+from croupier_server.moves import AskedMove, seat_for
 from croupier_server.record import record_line
 from croupier_server.rpc.play_session import PlaySession
 from croupier_server.rpc.streams import Streamed
 from croupier_server.settings import BOT_LEVELS, Settings
-from croupier_server.table import AskedMove, Landed, Table
+from croupier_server.table import Landed, Table
 from croupier_server.tables import Tables
 from croupier_server.views import table_message, written_move
 
@@ -233,7 +234,7 @@ class TableServicer:
         table = await self._fresh_table("table", request.table)
         limit = checks.page_size(request.page_size, self.settings)
         state = table.state
-        acting = table.seat_for(caller.player, request.seat if request.HasField("seat") else None)
+        acting = seat_for(table.state, caller.player, request.seat if request.HasField("seat") else None)
         if state.to_act != acting:
             return tables_pb2.ListLegalMovesResponse(seq=state.seq)
         moves = state.rules.legal_moves(state.game_state)
