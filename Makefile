@@ -51,9 +51,11 @@ test-wheel: .venv-wheel/.installed
 	$(WHEEL)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/wheel/*.whl
 	touch $@
 
-.venv-wheel/.tools: requirements/dev.txt
+# The tools of .venv, without the project, which is editable there.
+.venv-wheel/.tools: | setup
 	test -x $(WHEEL)/python || $(PYTHON) -m venv .venv-wheel
-	$(WHEEL)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+		"$$($(WHEEL)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tools.pth"
 	touch $@
 
 check: setup

@@ -93,7 +93,14 @@ def dashboard_queries() -> Iterator[str]:
             yield query
 
 
-CHECKS: tuple[Callable[[], None], ...] = (check_dockerfile, check_compose, check_manifests, check_prometheus)
+def check_sizing() -> None:
+    """The plan is that of the figures."""
+    run(sys.executable, HERE / "sizing.py", "--check")
+
+
+CHECKS: tuple[Callable[[], None], ...] = (
+    check_dockerfile, check_compose, check_manifests, check_prometheus, check_sizing,
+)  # fmt: skip
 
 
 def complaint(check: Callable[[], None]) -> tuple[str, bool]:

@@ -6,6 +6,10 @@ line on standard input, never in the arguments, which others can read. It outliv
 reconnects for as long as it runs. It does not outlive its parent: when standard input is a pipe,
 its end is the end of the process.
 
+Slow bots think in ``--thinkers`` processes more, which end with this one; see ``croupier.thinkers``.
+What was thought is logged every minute (level ``INFO``, or ``WARNING`` when ``easy`` stood in for
+another level) and served at ``--metrics``.
+
 Several processes share the work with ``--shard i/N``: each takes the tables whose name's CRC-32
 leaves ``i`` when divided by ``N``.
 """
@@ -16,25 +20,30 @@ import argparse
 import asyncio
 import logging
 import os
-import secrets
 import signal
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import croupier
-from croupier.bots import make_bot
+from croupier.thinkers import Load, Pool, Seats
+from croupier.thinkers.load import serve_metrics
 
 log = logging.getLogger("croupier.house")
 
 TOKEN_VARIABLE: Final = "CROUPIER_HOUSE_TOKEN"  # noqa: S105 - its name, not its value
+METRICS_VARIABLE: Final = "CROUPIER_HOUSE_METRICS"
+LOG_LEVEL_VARIABLE: Final = "CROUPIER_HOUSE_LOG_LEVEL"
+"""These two say what the arguments do not, for who lets a server start the house."""
 _MOST_SEATS: Final = 900
 """A little less than the subscriptions that a stream may have by default."""
 _PAUSE: Final = 5.0
 """Seconds before the house tries again what a server could not do at all."""
+_REPORTS: Final = 60.0
+"""Seconds between two lines on the load."""
 
 
 def shard(text: str) -> tuple[int, int]:
@@ -51,36 +60,57 @@ def takes(table: str, index: int, count: int) -> bool:
     return zlib.crc32(table.encode()) % count == index
 
 
-def bot_for(table: croupier.Table, seat: int) -> croupier.Bot:
-    """A new bot of the level that the seat is offered to. Raises ``croupier.bots.UnknownBot``."""
-    return make_bot(table.game, table.seats[seat].bot_level or "easy", secrets.randbits(63))
-
-
-async def serve(client: croupier.Client, index: int, count: int, tables: int, thinkers: int) -> None:
+async def serve(client: croupier.Client, index: int, count: int, tables: int, seats: Seats) -> None:
     """Play the house's seats of shard ``index`` of ``count``, at most ``tables`` at once, until cancelled.
 
-    ``thinkers`` is how many slow bots may think at the same time. Raises the ``croupier.Error``
-    by which a server turned the house away for good.
+    ``seats`` makes the bots. Raises the ``croupier.Error`` by which a server turned the house away
+    for good.
     """
-    executor = ThreadPoolExecutor(thinkers, "thinker")
+    while True:
+        try:
+            await croupier.serve_invitations(
+                client,
+                seats,
+                accept=lambda table, _: takes(table.name, index, count),
+                concurrency=tables,
+                nonce=False,  # the house's own would prove nothing to anybody
+                threads=False,  # slow bots have processes
+            )
+        except croupier.Error as error:
+            if not error.transient:
+                raise
+            log.warning("again in %g s: %s", _PAUSE, error)
+            await asyncio.sleep(_PAUSE)
+
+
+@asynccontextmanager
+async def reported(load: Load, metrics: tuple[str, int] | None) -> AsyncIterator[None]:
+    """Log ``load`` every minute and at the end, and serve it at the address ``metrics``, if any."""
+    serving = None if metrics is None else serve_metrics(load, *metrics)
+    reporting = asyncio.create_task(_report_often(load))
     try:
-        while True:
-            try:
-                await croupier.serve_invitations(
-                    client,
-                    bot_for,
-                    accept=lambda table, _: takes(table.name, index, count),
-                    concurrency=tables,
-                    nonce=False,  # the house's own would prove nothing to anybody
-                    executor=executor,
-                )
-            except croupier.Error as error:
-                if not error.transient:
-                    raise
-                log.warning("again in %g s: %s", _PAUSE, error)
-                await asyncio.sleep(_PAUSE)
+        yield
     finally:
-        executor.shutdown(wait=False, cancel_futures=True)
+        reporting.cancel()
+        await asyncio.wait([reporting])
+        _report(load)
+        if serving is not None:
+            server, thread = serving
+            await asyncio.to_thread(server.shutdown)
+            server.server_close()
+            thread.join()
+
+
+async def _report_often(load: Load) -> None:
+    while True:
+        await asyncio.sleep(_REPORTS)
+        _report(load)
+
+
+def _report(load: Load) -> None:
+    if (news := load.news()) is not None:
+        line, stood_in = news
+        log.log(logging.WARNING if stood_in else logging.INFO, "load %s", line)
 
 
 async def run(arguments: argparse.Namespace, token: str) -> int:
@@ -117,7 +147,14 @@ async def _play(arguments: argparse.Namespace, token: str) -> None:
     )
     async with connecting as client:
         log.info("shard %d/%d plays at %s", index, count, arguments.server)
-        await serve(client, index, count, arguments.tables, arguments.thinkers)
+        pool = Pool(arguments.thinkers, queue=arguments.queue)
+        seats = Seats(pool)
+        metrics = arguments.metrics and (arguments.metrics[0], arguments.metrics[1] + index)
+        try:
+            async with reported(seats.load, metrics):
+                await serve(client, index, count, arguments.tables, seats)
+        finally:
+            await pool.close()
 
 
 async def _piped_stdin() -> asyncio.StreamReader | None:
@@ -144,6 +181,13 @@ def _settle(ending: asyncio.Future[int], code: int) -> None:
         ending.set_result(code)
 
 
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not 0 <= int(port) < 1 << 16:
+        raise ValueError(f"{text!r} is not written as HOST:PORT")
+    return host.strip("[]"), int(port)
+
+
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -156,9 +200,21 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--server", required=True, metavar="HOST:PORT", help="several: separated by commas")
     parser.add_argument("--shard", type=shard, default=(0, 1), metavar="I/N", help="take only 1 in N tables")
     parser.add_argument("--tables", type=_positive, default=_MOST_SEATS, help="most seats played at once")
-    parser.add_argument("--thinkers", type=_positive, default=2, help="most slow bots thinking at once")
+    parser.add_argument("--thinkers", type=_positive, default=2, help="processes in which slow bots think")
+    parser.add_argument("--queue", type=_positive, default=16, help="most thoughts that wait for one of them")
+    parser.add_argument(
+        "--metrics",
+        type=_address,
+        default=os.environ.get(METRICS_VARIABLE) or None,
+        metavar="HOST:PORT",
+        help="where shard 0 serves metrics; shard I does I ports on",
+    )
     parser.add_argument("--tls", action="store_true", help="connect with TLS")
-    parser.add_argument("--log-level", default="WARNING", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+    parser.add_argument(
+        "--log-level",
+        default=os.environ.get(LOG_LEVEL_VARIABLE) or "WARNING",
+        choices=("DEBUG", "INFO", "WARNING", "ERROR"),
+    )
     return parser
 
 

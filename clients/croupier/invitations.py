@@ -45,7 +45,8 @@ async def serve_invitations(
 ) -> None:
     """Play every seat that this player is invited to, or holds already, until cancelled.
 
-    ``factory`` makes a bot for each. ``games`` (None: all) and ``accept`` say which seats to
+    ``factory`` makes a bot for each; one with a method ``close`` hears by it that its seat was left,
+    or not taken. ``games`` (None: all) and ``accept`` say which seats to
     take; at most ``concurrency`` are played at once. ``nonce`` is as in ``Client.join``,
     ``threads`` and ``executor`` as in ``play_bot``. ``on_outcome`` is told of each table's end.
     Connections are retried without bound; a seat that cannot be taken is left alone until the
@@ -61,11 +62,15 @@ async def serve_invitations(
 
     async def play(table: Table, number: int, held: bool) -> None:
         bot = factory(table, number)
-        if held:
-            seat = await client.resume(table.name, seat=number)
-        else:
-            seat = await client.join(table.name, seat=number, nonce=nonce)
-        on_outcome(await play_bot(seat, bot, thinking=thinking))
+        try:
+            if held:
+                seat = await client.resume(table.name, seat=number)
+            else:
+                seat = await client.join(table.name, seat=number, nonce=nonce)
+            on_outcome(await play_bot(seat, bot, thinking=thinking))
+        finally:
+            if callable(close := getattr(bot, "close", None)):
+                close()
 
     service = _Service(play, wanted, concurrency)
     with client.connection.without_bound():

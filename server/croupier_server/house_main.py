@@ -30,13 +30,21 @@ JOURNAL_VARIABLE: Final = "CROUPIER_JOURNAL"
 log: Final = structlog.get_logger()
 
 
-async def run(server: str, processes: int, journal_url: str, *, tls: bool = False) -> int:
+async def run(
+    server: str,
+    processes: int,
+    journal_url: str,
+    *,
+    more: Sequence[str] = (),
+) -> int:
     """Keep ``processes`` house processes at ``server`` until SIGTERM (0) or SIGINT (130).
+
+    ``more`` are arguments for all of them.
 
     Raises ``JournalError``, ``OSError`` or ``ValueError`` when the journal cannot be read.
     """
     tokens = await _tokens(journal_url)
-    command = (sys.executable, "-m", MODULE, *(("--tls",) if tls else ()))
+    command = (sys.executable, "-m", MODULE, *more)
     bots = House(processes, server, lambda: house_token(tokens), command=command)
     loop = asyncio.get_running_loop()
     told: asyncio.Queue[signal.Signals] = asyncio.Queue()
@@ -66,6 +74,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--server", required=True, metavar="HOST:PORT", help="several: separated by commas")
     parser.add_argument("--processes", type=_positive, default=1, help="processes that share the tables")
+    parser.add_argument(
+        "--thinkers", type=_positive, default=2, help="processes in which slow bots of one think"
+    )
+    parser.add_argument("--metrics", metavar="HOST:PORT", help="where the first process serves its metrics")
+    parser.add_argument("--log-level", default="WARNING", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     parser.add_argument("--tls", action="store_true", help="connect with TLS")
     return parser
 
@@ -86,7 +99,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"no journal: set {JOURNAL_VARIABLE}")
     logs.configure()
     try:
-        return asyncio.run(run(arguments.server, arguments.processes, journal_url, tls=arguments.tls))
+        more = ["--thinkers", str(arguments.thinkers), "--log-level", arguments.log_level]
+        if arguments.metrics:
+            more += ["--metrics", arguments.metrics]
+        if arguments.tls:
+            more.append("--tls")
+        return asyncio.run(run(arguments.server, arguments.processes, journal_url, more=more))
     except (JournalError, OSError, ValueError) as error:
         sys.stderr.write(f"croupier: the journal cannot be read: {error}\n")
         return 1

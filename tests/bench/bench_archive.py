@@ -86,7 +86,7 @@ class Course:
 
     async def run(self, address: str, games: int, marks: int) -> list[dict[str, Any]]:
         """Play so many games; what was seen at the start and at each mark."""
-        window = Window(argparse.Namespace(pid=self._pid, warm=0, seconds=0, rate=0), 1)
+        window = Window()
         async with grpc.aio.insecure_channel(address) as channel:
             groups = [[Player(channel, f"{g}.{n}", window) for n in range(3)] for g in range(_GROUPS)]
             for player in (player for group in groups for player in group):

@@ -8,7 +8,6 @@ stream for many tables, so that gRPC's own 16 to 27 KiB a stream do not count).
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -29,7 +28,7 @@ _PER_STREAM = 500
 
 async def measure(pid: int, address: str) -> dict[int, int]:
     """Resident bytes at each number of tables."""
-    window = Window(argparse.Namespace(pid=pid, warm=0, seconds=0, rate=0), 1)
+    window = Window()
     channel = grpc.aio.insecure_channel(address)
     streams: list[asyncio.Task[None]] = []
     sizes: dict[int, int] = {}
@@ -42,7 +41,7 @@ async def measure(pid: int, address: str) -> dict[int, int]:
             for _ in range(_PER_STREAM):
                 await seat_table(players, window)
             tables += _PER_STREAM
-            streams.append(asyncio.create_task(_follow(players[0])))
+            streams.append(asyncio.create_task(follow(players[0])))
         await asyncio.sleep(2)
         sizes[wanted] = resident_bytes(pid)
     for stream in streams:
@@ -52,7 +51,7 @@ async def measure(pid: int, address: str) -> dict[int, int]:
     return sizes
 
 
-async def _follow(player: Player) -> None:
+async def follow(player: Player) -> None:
     """Keep a player's tables loaded by following them, without ever moving."""
     stub = player.channel.stream_stream(
         "/croupier.v1.TableService/Play",

@@ -1,8 +1,13 @@
 """The load generator: tables of Dou Dizhu played by the cheapest sensible policy, or bare echoes.
 
-``python -m bench.load KIND ADDRESS --pid PID …`` prints one JSON object: moves, seconds,
-the server's CPU seconds, and latencies from sending a move to its result. KIND is ``croupier``
-or ``echo``. With ``--rate`` moves are paced; without, each table moves as soon as it can.
+``python -m bench.load KIND ADDRESS --pid PID …`` prints a line as it begins to measure, then one JSON
+object: moves, seconds, the CPU of the server for a move, and latencies from sending a move to its
+result. KIND is ``croupier`` or ``echo``. With ``--rate`` moves are paced; without, each table moves as
+soon as it can.
+
+Several servers are given as ``ADDRESS,ADDRESS`` and ``PID,PID``: connections go to each in turn, so that
+the seats of a table are at different ones, and their CPU is added up. ``--store`` and ``--balancer``
+are pids whose CPU is told apart.
 """
 
 from __future__ import annotations
@@ -11,15 +16,15 @@ import argparse
 import asyncio
 import json
 import statistics
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import grpc
 import uvloop
 
-from bench.processes import cpu_seconds
+from bench.processes import cpu_seconds, loopback_bytes
 from croupier.v1 import games_pb2, players_pb2, tables_pb2
 
 Send = Callable[[Any], None]
@@ -27,37 +32,64 @@ _TEXTS = [f"{r}{s}" for s in "CDHS" for r in "23456789TJQKA"] + ["BJ", "RJ"]
 
 
 class Window:
-    """Counts moves and latencies between ``begin`` and ``end``."""
+    """Counts moves and latencies for so many ``seconds``, after ``warm`` of them.
 
-    def __init__(self, arguments: argparse.Namespace, tables: int) -> None:
-        self._pid: int = arguments.pid
-        self._warm, self._length = arguments.warm, arguments.seconds
-        self.interval = 3 * tables / arguments.rate if arguments.rate else 0.0  # each of three seats
+    ``pids`` are the processes whose CPU is told under each name; ``interval`` is how many seconds a
+    seat leaves between its moves at least.
+    """
+
+    def __init__(
+        self,
+        seconds: float = 0.0,
+        warm: float = 0.0,
+        interval: float = 0.0,
+        pids: Mapping[str, list[int]] | None = None,
+    ) -> None:
+        self._pids = pids or {}
+        self._warm, self._length = warm, seconds
+        self.interval = interval
         self.moves = 0
         self.latencies: list[float] = []
         self.counting = False
         self.responses = 0
+        self.up = self.down = 0
 
     async def run(self) -> dict[str, Any]:
         """Wait for the warm-up, then measure."""
         await asyncio.sleep(self._warm)
-        cpu, start, self.counting = cpu_seconds(self._pid), time.perf_counter(), True
+        print(json.dumps({"event": "measuring"}), flush=True)
+        used, start, self.counting = self._used(), time.perf_counter(), True
+        lines = loopback_bytes()
         await asyncio.sleep(self._length)
         self.counting = False
-        seconds, used = time.perf_counter() - start, cpu_seconds(self._pid) - cpu
+        seconds, lines = time.perf_counter() - start, loopback_bytes() - lines
+        moves = max(self.moves, 1)
         cuts = statistics.quantiles(self.latencies, n=100) if len(self.latencies) > 1 else [0.0] * 99
         return {
             "moves": self.moves,
             "seconds": seconds,
-            "out": self.responses / max(self.moves, 1),
-            "cpu_us": used / max(self.moves, 1) * 1e6,
+            "out": self.responses / moves,
+            **{name: (now - used[name]) / moves * 1e6 for name, now in self._used().items()},
             "p50_ms": cuts[49] * 1000,
             "p99_ms": cuts[98] * 1000,
+            "up_bytes": self.up / moves,
+            "down_bytes": self.down / moves,
+            "line_bytes": lines / moves,
         }
 
-    def received(self) -> None:
-        """A message came down a stream."""
-        self.responses += self.counting
+    def _used(self) -> dict[str, float]:
+        return {name: sum(map(cpu_seconds, pids)) for name, pids in self._pids.items()}
+
+    def received(self, size: int = 0) -> None:
+        """A message of so many bytes came down a stream."""
+        if self.counting:
+            self.responses += 1
+            self.down += size
+
+    def wrote(self, size: int) -> None:
+        """A message of so many bytes went up a stream."""
+        if self.counting:
+            self.up += size
 
     def count(self, sent: float) -> None:
         """A move's result has come."""
@@ -171,7 +203,7 @@ class Player:
         writer = asyncio.create_task(self._write(call))
         try:
             async for response in call:
-                self._window.received()
+                self._window.received(response.ByteSize())
                 for update in response.updates:
                     self.seats[update.table].take(update)
                 for result in response.results:
@@ -187,10 +219,12 @@ class Player:
             await self._wake.wait()
             self._wake.clear()
             commands, self._commands = self._commands, []
-            await call.write(tables_pb2.PlayRequest(commands=commands))
+            request = tables_pb2.PlayRequest(commands=commands)
+            self._window.wrote(request.ByteSize())
+            await call.write(request)
 
 
-async def seat_table(players: list[Player], window: Window) -> None:
+async def seat_table(players: list[Player], window: Window, make: Callable[..., Seat] = Seat) -> None:
     """Open a table of many deals and seat three players."""
     options = games_pb2.GameOptions(doudizhu={"deals": 100})
     request = tables_pb2.CreateTableRequest(game="doudizhu", options=options)
@@ -198,14 +232,14 @@ async def seat_table(players: list[Player], window: Window) -> None:
     for player in players:
         join = tables_pb2.JoinTableRequest(name=created.table.name)
         joined = await player.call("TableService/JoinTable", join, tables_pb2.JoinTableResponse)
-        player.seats[created.table.name] = Seat(created.table.name, joined.seat, player.send, window)
+        player.seats[created.table.name] = make(created.table.name, joined.seat, player.send, window)
 
 
 async def croupier(arguments: argparse.Namespace) -> dict[str, Any]:
     """Groups of three players, each with ``--per-stream`` tables on one stream."""
-    channels = [_channel(arguments.address, n) for n in range(arguments.channels)]
+    channels = _channels(arguments)
     groups = arguments.tables // arguments.per_stream
-    window = Window(arguments, arguments.tables)
+    window = _window(arguments)
     everyone: list[Player] = []
     for group in range(groups):
         players = [
@@ -217,21 +251,21 @@ async def croupier(arguments: argparse.Namespace) -> dict[str, Any]:
             await seat_table(players, window)
         everyone += players
     streams = [asyncio.create_task(player.play()) for player in everyone]
-    return await _measured(window, streams, channels)
+    return await measured(window, streams, channels)
 
 
 async def echo(arguments: argparse.Namespace) -> dict[str, Any]:
     """The same streams and messages against the bare echo: table t's members take turns."""
-    channels = [_channel(arguments.address, n) for n in range(arguments.channels)]
+    channels = _channels(arguments)
     groups = arguments.tables // arguments.per_stream
-    window = Window(arguments, arguments.tables)
+    window = _window(arguments)
     streams = []
     for group in range(groups):
         names = [f"g{group}t{n}" for n in range(arguments.per_stream)]
         for n in range(3):
             channel = channels[(group * 3 + n) % len(channels)]
             streams.append(asyncio.create_task(EchoMember(channel, names, n, window).run()))
-    return await _measured(window, streams, channels)
+    return await measured(window, streams, channels)
 
 
 class EchoMember:
@@ -293,15 +327,33 @@ def _echo_message(table: str, member: int) -> bytes:
     return f"{table}|{member}|".encode() + b"x" * 100 + b"\n"
 
 
-def _channel(address: str, number: int) -> grpc.aio.Channel:
-    return grpc.aio.insecure_channel(
-        address, options=(("grpc.use_local_subchannel_pool", 1), ("bench.n", number))
-    )
+def _window(arguments: argparse.Namespace) -> Window:
+    interval = 3 * arguments.tables / arguments.rate if arguments.rate else 0.0  # each of three seats
+    pids = {"cpu_us": arguments.pid, "store_us": arguments.store, "balancer_us": arguments.balancer}
+    return Window(arguments.seconds, arguments.warm, interval, pids)
 
 
-async def _measured(
+def _channels(arguments: argparse.Namespace) -> list[grpc.aio.Channel]:
+    addresses = arguments.address.split(",")
+    run = 3 if arguments.together else 1
+    return [
+        channel(addresses[n // run % len(addresses)], n, arguments.roots) for n in range(arguments.channels)
+    ]
+
+
+def channel(address: str, number: int, roots: Path | None = None) -> grpc.aio.Channel:
+    """A connection of its own, with TLS where there are ``roots``."""
+    options = (("grpc.use_local_subchannel_pool", 1), ("bench.n", number))
+    if roots is None:
+        return grpc.aio.insecure_channel(address, options=options)
+    credentials = grpc.ssl_channel_credentials(roots.read_bytes())
+    return grpc.aio.secure_channel(address, credentials, options=options)
+
+
+async def measured(
     window: Window, streams: list[asyncio.Task[None]], channels: list[grpc.aio.Channel]
 ) -> dict[str, Any]:
+    """What the window counted while the streams ran. Raises what ended one of them before."""
     measuring = asyncio.create_task(window.run())
     done, _ = await asyncio.wait({measuring, *streams}, return_when=asyncio.FIRST_COMPLETED)
     for stream in streams:
@@ -315,21 +367,30 @@ async def _measured(
     return measuring.result()
 
 
+def pids(text: str) -> list[int]:
+    """``PID,PID``."""
+    return [int(pid) for pid in text.split(",") if pid]
+
+
 def main() -> None:
     """Parse, run, print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("kind", choices=("croupier", "echo"))
     parser.add_argument("address")
-    parser.add_argument("--pid", type=int, required=True)
+    parser.add_argument("--pid", type=pids, default=[])
+    parser.add_argument("--store", type=pids, default=[])
+    parser.add_argument("--balancer", type=pids, default=[])
+    parser.add_argument("--roots", type=Path)
     parser.add_argument("--tables", type=int, default=20)
     parser.add_argument("--per-stream", type=int, default=1)
     parser.add_argument("--channels", type=int, default=3)
+    parser.add_argument("--together", action="store_true", help="the seats of a table at one address")
     parser.add_argument("--rate", type=float, default=0.0)
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--warm", type=float, default=2.0)
     arguments = parser.parse_args()
     kind = {"croupier": croupier, "echo": echo}[arguments.kind]
-    print(json.dumps(uvloop.run(kind(arguments))), file=sys.stdout)
+    print(json.dumps(uvloop.run(kind(arguments))))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,18 @@ def cpu_seconds(pid: int) -> float:
 def resident_bytes(pid: int) -> int:
     """Resident memory of a process."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+
+
+def written_bytes(pid: int) -> int:
+    """What a process has had written to disk so far, in whole pages."""
+    lines = Path(f"/proc/{pid}/io").read_text().splitlines()
+    return next(int(line.partition(":")[2]) for line in lines if line.startswith("write_bytes:"))
+
+
+def loopback_bytes() -> int:
+    """What loopback has carried so far, all processes, with the headers of TCP and IP."""
+    lines = Path("/proc/net/dev").read_text().splitlines()
+    return next(int(line.partition(":")[2].split()[0]) for line in lines if line.strip().startswith("lo:"))
 
 
 @contextmanager
@@ -52,12 +64,16 @@ def server(command: list[str], environment: Mapping[str, str] | None = None) -> 
         process.stdout.close()
 
 
-def load(*arguments: str) -> dict[str, Any]:
-    """Run the load generator in a process of its own; what it measured."""
+def load(*arguments: str, measuring: Callable[[], object] = lambda: None) -> dict[str, Any]:
+    """Run the load generator in a process of its own, ``measuring`` as it begins; what it measured."""
     command = [sys.executable, "-m", "bench.load", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, check=True, timeout=600, env=environment
-    )
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        if process.stdout.readline():
+            measuring()
+        lines = process.stdout.readlines()
+    if process.returncode or not lines:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    result: dict[str, Any] = json.loads(lines[-1])
     return result

@@ -60,5 +60,7 @@ def say(line: str) -> None:
 
 if __name__ == "__main__":
     given = arguments()
+    if given.folder:
+        given.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
         sys.exit(asyncio.run(main(given, given.folder or Path(folder))))

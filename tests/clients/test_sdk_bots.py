@@ -331,6 +331,30 @@ async def test_table_that_goes_wrong_does_not_touch_the_others(world: World, cli
     assert [outcome.table for outcome in outcomes] == [TABLE]
 
 
+async def test_bot_hears_that_its_seat_was_left_or_not_taken(world: World, client: croupier.Client) -> None:
+    closed: list[str] = []
+
+    class Closing(Scripted):
+        def __init__(self, table: str) -> None:
+            super().__init__()
+            self.table = table
+
+        def close(self) -> None:
+            closed.append(self.table)
+            world.wake()
+
+    serving_them = serve(client, factory=lambda table, _seat: Closing(table.name))
+    world.refuse_calls["JoinTable"].append(status(CODES.FAILED_PRECONDITION, "SEAT_TAKEN"))
+    world.offer(world.new_table("tables/taken"), invited=(0,))
+    await world.until(lambda: closed)
+    world.offer(world.table, invited=(0,))
+    await world.until(lambda: world.table.info.seats[0].player)
+    world.table.end(0, 0, 0)
+    await world.until(lambda: len(closed) == 2)
+    await stop(serving_them)
+    assert closed == ["tables/taken", TABLE]
+
+
 async def test_seat_for_which_there_was_no_room_is_taken_later(world: World, client: croupier.Client) -> None:
     first, second = world.new_table("tables/first"), world.new_table("tables/second")
     outcomes = Outcomes(world)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import urllib.request
 from collections.abc import AsyncIterator
 
 import pytest
 
 from clients.fake_server import TABLE, World, connect, serving
 from croupier import house
-from croupier.bots import UnknownBot
+from croupier.thinkers import Pool, Seats
 from croupier.v1 import tables_pb2
+from system.processes import free_port
 
 
 @pytest.fixture
@@ -38,20 +40,11 @@ def test_shard() -> None:
     assert house.shard("1/4") == (1, 4)
 
 
-@pytest.mark.parametrize("game", ["hidden_unders", "doudizhu", "basic_rummy"])
-def test_bot_of_the_level_that_is_offered(game: str) -> None:
-    seats = [tables_pb2.Seat(seat=0, bot_level="random"), tables_pb2.Seat(seat=1, bot_level="no such")]
-    table = tables_pb2.Table(game=game, seats=seats)
-    assert callable(house.bot_for(table, 0).choose)
-    with pytest.raises(UnknownBot):
-        house.bot_for(table, 1)
-
-
 async def test_house_takes_the_offered_seats_of_its_shard_without_nonces(world: World) -> None:
     mine = [name for name in (f"tables/{n}" for n in range(20)) if house.takes(name, 1, 2)][:2]
     others = [name for name in (f"tables/{n}" for n in range(20)) if house.takes(name, 0, 2)][:2]
     async with connect(world, token="house", sign_in=False) as client:
-        playing = asyncio.create_task(house.serve(client, 1, 2, tables=10, thinkers=1))
+        playing = asyncio.create_task(house.serve(client, 1, 2, 10, Seats(Pool(1))))
         for name in others + mine:
             table = world.new_table(name)
             table.info.seats[2].bot_level = "easy"
@@ -64,11 +57,13 @@ async def test_house_takes_the_offered_seats_of_its_shard_without_nonces(world: 
     assert {(join.seat, join.nonce_commitment) for join in joins} == {(2, b"")}
 
 
-def house_process(world: World, **environment: str) -> asyncio.Future[asyncio.subprocess.Process]:
+def house_process(
+    world: World, *arguments: str, **environment: str
+) -> asyncio.Future[asyncio.subprocess.Process]:
     return asyncio.ensure_future(
         asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "croupier.house", "--server", world.servers[0].address),
+            *("-m", "croupier.house", "--server", world.servers[0].address, *arguments),
             stdin=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, **environment},
@@ -105,3 +100,31 @@ async def test_process_without_a_token_is_a_mistake_of_usage(world: World) -> No
     _, told = await process.communicate(b"\n")
     assert process.returncode == 2
     assert b"CROUPIER_HOUSE_TOKEN" in told
+
+
+async def test_process_tells_its_load(world: World) -> None:
+    port, index = free_port(), int(house.takes(TABLE, 1, 2))
+    process = await house_process(
+        world,
+        *("--shard", f"{index}/2", "--log-level", "INFO"),
+        CROUPIER_HOUSE_TOKEN="secret",
+        CROUPIER_HOUSE_METRICS=f"127.0.0.1:{port - index}",
+    )
+    await world.until(lambda: world.servers[0].inboxes)
+    table = world.table
+    table.info.seats[1].bot_level = "random"
+    world.offer(table, invited=(1,))
+    await world.until(lambda: table.info.seats[1].player)
+    table.moves_left = 1
+    table.give_turn(1, "pass")
+    await world.until(lambda: table.ended)
+    told = await asyncio.to_thread(fetched, f"http://127.0.0.1:{port}/metrics")
+    process.terminate()
+    _, said = await process.communicate()
+    assert 'croupier_house_thoughts_total{end="answered",level="random"} 1.0' in told.splitlines()
+    assert b'load {"waiting": 0, "levels": {"random": {"seats": 0, "thoughts": 1' in said
+
+
+def fetched(url: str) -> str:
+    with urllib.request.urlopen(url) as answer:
+        return answer.read().decode()

@@ -57,11 +57,24 @@ async def test_it_plays_at_servers_that_have_no_bots_of_their_own() -> None:
         async with clients(place.addresses[1], 1) as (player,):
             table = await player.create_table("doudizhu", players=3)
             seat = await player.join(table.name, after_seq=0)
-            for level in ("random", "easy"):
+            for level in ("easy", "normal"):
                 await player.invite_bot(table.name, level=level)
             ledger = Ledger(table.name, seat.number)
             await play(seat, ledger, make_bot("doudizhu", "easy", 1))
+        thinkers = [thinker for pid in bots for thinker in children(pid)]
     assert {seat for seat, _, _ in ledger.moves()} == {0, 1, 2}
+    assert len(thinkers) == 1  # the table is one process's, and one of its seats thinks slowly
+    assert not any(map(lives, thinkers))
+
+
+def lives(pid: int) -> bool:
+    """Whether there is such a process."""
+    return Path(f"/proc/{pid}").exists()
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def told_by_others(pid: int) -> bytes:

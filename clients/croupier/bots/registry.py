@@ -13,8 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from croupier.bots import basic_rummy, doudizhu, hidden_unders
+from croupier.bots import basic_rummy, hidden_unders
 from croupier.bots.bot import Bot, BotMaker, UnknownBot
+from croupier.bots.doudizhu.easy import EasyBot
+from croupier.bots.doudizhu.levels import EXPERT, HARD, NormalBot, SearchBot
 from croupier.bots.uniform import UniformBot
 
 LEVELS: Final = ("random", "easy", "normal", "hard", "expert")
@@ -28,7 +30,13 @@ _MAKERS: Final[Mapping[str, Mapping[str, BotMaker]]] = {
         "hard": hidden_unders.hard,
         "expert": hidden_unders.expert,
     },
-    "doudizhu": {"random": UniformBot, "easy": lambda _: doudizhu.EasyBot()},
+    "doudizhu": {
+        "random": UniformBot,
+        "easy": lambda _: EasyBot(),
+        "normal": NormalBot,
+        "hard": lambda seed: SearchBot(HARD, seed),
+        "expert": lambda seed: SearchBot(EXPERT, seed),
+    },
     "basic_rummy": {
         "random": UniformBot,
         "easy": lambda _: basic_rummy.EasyBot(),

@@ -7,7 +7,7 @@ nothing but the counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -15,6 +15,8 @@ RANKS: Final = "3456789TJQKA2BR"
 """The first letter of each rank's cards, weakest first."""
 ACE: Final = RANKS.index("A")
 BLACK_JOKER: Final = RANKS.index("B")
+DECK: Final = 0x114444444444444
+"""The counts of all 54 cards."""
 
 # What is left to do with a hand, in tenths of a lead that somebody has to give away: a low card
 # costs a whole one, what nobody beats costs nothing, a triple or plane takes low cards along.
@@ -79,6 +81,43 @@ _NOTHING: Final = Split(0, ())
 def counts_of(cards: Iterable[str]) -> int:
     """The counts of card texts."""
     return sum([1 << 4 * RANKS.index(card[0]) for card in cards])
+
+
+def text_of(hand: Sequence[str], counts: int) -> str:
+    """The move that plays these counts from a sorted hand's lowest suits; a pass for none."""
+    cards = []
+    for card in hand:
+        unit = 1 << 4 * RANKS.index(card[0])
+        if counts // unit & 15:
+            counts -= unit
+            cards.append(card)
+    return "play " + " ".join(cards) if cards else "pass"
+
+
+def size_of(counts: int) -> int:
+    """How many cards there are."""
+    size = 0
+    while counts:
+        size += counts & 15
+        counts >>= 4
+    return size
+
+
+_ONE_RANK: Final = [sum(1 << 16 * level for level in range(count)) for count in range(5)] + [0] * 11
+_THREE_RANKS: Final = [
+    low | middle << 1 | high << 2 for high in _ONE_RANK for middle in _ONE_RANK for low in _ONE_RANK
+]
+
+
+def levels_of(counts: int) -> int:
+    """Which ranks are held once, twice, thrice and four times: ``cardset``'s levels of the rules."""
+    return (
+        _THREE_RANKS[counts & 0xFFF]
+        | _THREE_RANKS[counts >> 12 & 0xFFF] << 3
+        | _THREE_RANKS[counts >> 24 & 0xFFF] << 6
+        | _THREE_RANKS[counts >> 36 & 0xFFF] << 9
+        | _THREE_RANKS[counts >> 48 & 0xFFF] << 12
+    )
 
 
 @lru_cache(maxsize=1 << 14)

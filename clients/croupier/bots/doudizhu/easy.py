@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from croupier.bots.bot import Plain
-from croupier.bots.doudizhu_hands import ACE, RANKS, Group, Split, counts_of, split
+from croupier.bots.doudizhu.hands import ACE, RANKS, Group, Split, counts_of, split, text_of
 
 _BID_COSTS: Final = ((3, 38), (2, 44), (1, 50))
 """A bid, and what the hand of 17 may cost at most for it (about 50 is an even chance)."""
@@ -73,9 +73,9 @@ def _lead(position: _Position) -> str:
     ordinary = [group for group in groups if not group.beats_all]
     if len(ordinary) <= 1 and len(groups) > 1:
         # With one play to go after them, whatever keeps the lead goes first.
-        return _text(position, next(group for group in groups if group.beats_all).counts)
+        return text_of(position.hand, next(group for group in groups if group.beats_all).counts)
     group = min(ordinary or groups, key=lambda group: _lead_order(position, group))
-    return _text(position, group.counts + _kickers(position, group))
+    return text_of(position.hand, group.counts + _kickers(position, group))
 
 
 def _lead_order(position: _Position, group: Group) -> tuple[bool, int]:
@@ -127,14 +127,3 @@ def _after(position: _Position, play: str) -> tuple[int, int, str]:
     counts = counts_of(play.split()[1:])
     rest = position.counts - counts
     return (split(rest).cost if rest else _GONE, (counts.bit_length() - 1) // 4, play)
-
-
-def _text(position: _Position, counts: int) -> str:
-    """The play of these counts, from the hand's lowest suits; the hand is sorted."""
-    cards = []
-    for card in position.hand:
-        unit = 1 << 4 * RANKS.index(card[0])
-        if counts // unit & 15:
-            counts -= unit
-            cards.append(card)
-    return "play " + " ".join(cards)
