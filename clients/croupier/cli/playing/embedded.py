@@ -34,7 +34,8 @@ _LAST_WORDS: Final = 5.0
 @asynccontextmanager
 async def embedded_server(journal: str) -> AsyncIterator[str]:
     """The address of a server over ``journal`` (a URL) with house bots. Raises ``Failed``."""
-    arguments = ("-m", "croupier", "serve", "--json", "--listen", "127.0.0.1:0", "--journal", journal)
+    kept = ("--journal", journal, "--archive", "none")  # a game that has ended is thrown away
+    arguments = ("-m", "croupier", "serve", "--json", "--listen", "127.0.0.1:0", *kept)
     with tempfile.TemporaryFile() as log:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, *arguments, "--log-level", "warning", "--stop-with-stdin"),
