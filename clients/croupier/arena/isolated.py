@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import sys
-import threading
 import traceback
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
 from croupier.bots import Bot, Plain, bot_maker
+from croupier.lifeline import end_with
 
 
 def serve(connection: Connection[Any, Any], game: str, player: str) -> NoReturn:
@@ -45,18 +44,10 @@ def _answer(bot: Bot, message: Plain) -> Plain:
     return said | ({"move": move} if isinstance(move, str) else {"type": type(move).__name__})
 
 
-def _end_with(descriptor: int) -> None:
-    """Ends this process when the arena's has ended, even amid a thought that never ends."""
-    watch = select.poll()
-    watch.register(descriptor, select.POLLHUP | select.POLLRDHUP)
-    watch.poll()
-    os._exit(0)
-
-
 def main() -> None:
     """Serves on the inherited descriptor."""
     descriptor, game, player = sys.argv[1:]
-    threading.Thread(target=_end_with, args=(int(descriptor),), daemon=True).start()
+    end_with(int(descriptor))
     os.dup2(2, 1)
     with suppress(EOFError, OSError):
         serve(Connection(int(descriptor)), game, player)

@@ -14,17 +14,16 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import socket
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final
 
 from croupier.bots import Bot, Plain, bot_maker
+from croupier.lifeline import end_with
 
 _NICE: Final = 5
 """What thinks gives way to what serves, on cores that they share."""
@@ -54,18 +53,11 @@ def _think(bots: dict[int, Bot], thought: Plain) -> Plain:
     return {"move": move}
 
 
-def _end_with(descriptor: int) -> None:
-    watch = select.poll()
-    watch.register(descriptor, select.POLLHUP | select.POLLRDHUP)
-    watch.poll()
-    os._exit(0)
-
-
 def main() -> None:
     """Serve on the inherited descriptor."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's goes to the house too, which ends us
     descriptor = int(sys.argv[1])
-    threading.Thread(target=_end_with, args=(descriptor,), daemon=True).start()
+    end_with(descriptor)
     os.dup2(2, 1)
     os.nice(_NICE)
     with socket.socket(fileno=descriptor) as link, suppress(OSError):
