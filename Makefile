@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SETUP := .venv/.installed
 WHEEL := .venv-wheel/bin
-RULES := $(shell find server/croupier_games -name '*.py')
+COMPILED := $(shell find server/croupier_games clients/croupier/bots -name '*.py')
 
 .PHONY: setup play serve test test-wheel components check bench chaos generate format picture clean
 
@@ -43,9 +43,9 @@ components:
 	fi
 
 test-wheel: .venv-wheel/.installed
-	CROUPIER_WHEEL=1 $(WHEEL)/python -m pytest -n 2 --dist worksteal tests/games
+	CROUPIER_WHEEL=1 $(WHEEL)/python -m pytest -n 2 --dist worksteal tests/games tests/clients/test_bots*.py
 
-.venv-wheel/.installed: .venv-wheel/.tools server/compile_rules.py protos/generate.py pyproject.toml $(RULES) | setup
+.venv-wheel/.installed: .venv-wheel/.tools server/compile_rules.py protos/generate.py pyproject.toml $(COMPILED) | setup
 	rm -rf build/wheel
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/wheel .
 	$(WHEEL)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/wheel/*.whl

@@ -1,8 +1,8 @@
-"""Compiles the rules for a wheel with mypyc; the same source runs interpreted wherever it is not.
+"""Compiles the rules and what bots think with for a wheel, with mypyc; elsewhere they run interpreted.
 
-The law of this file: compiled and interpreted rules differ in speed alone. So what meets
-untrusted data first (options, deals, records, texts) stays interpreted or is not annotated
-tighter than it checks, and ``make test-wheel`` runs the tests of the rules on a compiled wheel.
+The law of this file: compiled and interpreted modules differ in speed alone. So what meets
+untrusted data first (options, deals, records, texts, a bot's view) stays interpreted or is not
+annotated tighter than it checks, and ``make test-wheel`` runs the tests of both on a compiled wheel.
 
 The build hook calls ``compile_rules``. Nothing is compiled with ``CROUPIER_PURE=1`` set, or
 where there is no C compiler, no ``Python.h`` or no mypyc; the build then says so and makes a
@@ -25,9 +25,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SERVER = Path(__file__).resolve().parent
+CLIENTS = SERVER.parent / "clients"
 OUT = SERVER.parent / "build" / "rules"
-COMPILED = ("cards.py", "immutable.py", "basic_rummy/*.py", "doudizhu/*.py", "hidden_unders/*.py")
+RULES = ("cards.py", "immutable.py", "basic_rummy/*.py", "doudizhu/*.py", "hidden_unders/*.py")
 """The files of ``croupier_games`` that play goes through."""
+BOTS = (
+    "basic_rummy/melds.py",
+    "basic_rummy/playing.py",
+    "doudizhu/clues.py",
+    "doudizhu/hands.py",
+    "doudizhu/plans.py",
+    "doudizhu/playout.py",
+    "doudizhu/policy.py",
+    "doudizhu/solver.py",
+    "hidden_unders/rounds.py",
+)
+"""The files of ``croupier.bots`` that a playout goes through; they know cards as ints, and no view."""
 LIBRARY = "croupier_rules"
 """All modules are in one extension library of this name; each is a shim to it."""
 
@@ -72,10 +85,12 @@ def main(out: Path) -> None:
     from mypyc.build import mypycify
     from setuptools import Distribution
 
+    rules, bots = SERVER / "croupier_games", alone(out / "source")
     files = [
-        str(path.relative_to(SERVER))
-        for pattern in COMPILED
-        for path in sorted((SERVER / "croupier_games").glob(pattern))
+        os.path.relpath(path, SERVER)
+        for folder, patterns in ((rules, RULES), (bots, BOTS))
+        for pattern in patterns
+        for path in sorted(folder.glob(pattern))
     ]
     settings = ["--config-file=", "--strict", f"--cache-dir={out / 'mypy'}"]
     extensions = mypycify([*settings, *files], debug_level="0", target_dir=str(out), group_name=LIBRARY)
@@ -85,6 +100,21 @@ def main(out: Path) -> None:
     build.build_lib, build.build_temp = str(out / "lib"), str(out)
     build.ensure_finalized()
     build.run()
+
+
+def alone(source: Path) -> Path:
+    """Copy ``BOTS`` below ``source``, in packages that are empty but for them; their folder.
+
+    The packages that they are in import all of the client, which mypy would follow and, where a
+    wheel is built, has no types for.
+    """
+    target = source / "croupier" / "bots"
+    for module in BOTS:
+        (target / module).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(CLIENTS / "croupier" / "bots" / module, target / module)
+    for package in (target.parent, target, *{(target / module).parent for module in BOTS}):
+        (package / "__init__.py").touch()
+    return target
 
 
 if __name__ == "__main__":
