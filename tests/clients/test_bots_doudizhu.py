@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from inspect import signature
 from itertools import count, islice
 from typing import Any
 
@@ -144,8 +145,8 @@ def test_what_is_drawn_follows_from_the_view_alone() -> None:
 
 
 def fields_of(state: Any) -> dict[str, Any]:
-    """The fields of a state."""
-    return {name: getattr(state, name) for name in type(state).__slots__}
+    """The fields of a state, compiled or not."""
+    return {name: getattr(state, name) for name in signature(type(state)).parameters}
 
 
 def test_clues_are_passes_on_enemies_and_leads_of_others() -> None:
