@@ -6,6 +6,7 @@ go on as ``playing`` plays; ``normal``'s own choice stands until another is clea
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -18,9 +19,10 @@ from croupier.bots.playouts import Playouts
 
 _DISCARDS_TRIED: Final = 4
 _TARGETS: Final = (100, 300, 500)
-_STEEPNESS: Final = 1.6
-"""How much more than in proportion the nearer seat is likely to reach the target first."""
-_TRUST: Final = 2.5
+_AHEAD: Final = 150
+"""By so many points more a seat is e times as likely to be first to the target. That is many, since
+a hand that is held back and gone out of in one turn is worth some 115: one may well win the game."""
+_TRUST: Final = 1.0
 _FEW: Final = 4
 """Cards in hand with which anybody goes down."""
 
@@ -100,12 +102,12 @@ class SearchBot:
 
 def hard(seed: int) -> SearchBot:
     """The level ``hard``."""
-    return SearchBot(seed, playouts=150, seconds=3)
+    return SearchBot(seed, playouts=400, seconds=3)
 
 
 def expert(seed: int) -> SearchBot:
     """The level ``expert``."""
-    return SearchBot(seed, playouts=1500, seconds=20)
+    return SearchBot(seed, playouts=4000, seconds=20)
 
 
 class _Plan(NamedTuple):
@@ -158,7 +160,7 @@ class Race:
         if winner != NOBODY and self._scores[winner] + won >= self._target:
             return float(winner == self._me)
         weights = [
-            (self._target - score - (won if seat == winner else 0)) ** -_STEEPNESS
+            math.exp((score + (won if seat == winner else 0)) / _AHEAD)
             for seat, score in enumerate(self._scores)
         ]
         return float(weights[self._me] / sum(weights))
