@@ -167,6 +167,7 @@ def test_plans_begin_with_what_normal_does() -> None:
 def test_a_race_is_won_at_the_target_and_even_at_the_start() -> None:
     play = Unseen(rummy_view(HOLDING, 10)).deal(random.Random(1))
     assert Race([0, 0], 0).chance(play, NOBODY) == 0.5
+    assert 0.5 < Race([90, 0], 0).chance(play, NOBODY) < 0.7  # one hand gone out of at once is worth 100
     play.points = 60
     assert Race([50, 10], 0).chance(play, 0) == 1
     assert Race([10, 50], 0).chance(play, 1) == 0

@@ -107,7 +107,7 @@ def hard(seed: int) -> SearchBot:
 
 def expert(seed: int) -> SearchBot:
     """The level ``expert``."""
-    return SearchBot(seed, playouts=4000, seconds=20)
+    return SearchBot(seed, playouts=2500, seconds=20)
 
 
 class _Plan(NamedTuple):
