@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 import structlog
+from hypothesis import settings
 
 # Before gRPC is imported: its fork handlers crash children that tests fork, now and then, before exec.
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+
+# No example fails for the time that it took: machines are busy with other things.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

@@ -102,7 +102,7 @@ class SearchBot:
 
 def hard(seed: int) -> SearchBot:
     """The level ``hard``."""
-    return SearchBot(seed, playouts=400, seconds=3)
+    return SearchBot(seed, playouts=300, seconds=3)
 
 
 def expert(seed: int) -> SearchBot:
