@@ -13,7 +13,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from chaos.cluster import PAST_EVERY_TIMEOUT, Cluster
-from system.processes import ServerProcess
+from system.processes import DidNotBegin, ServerProcess
+
+_TRIES = 3
+"""How often a server is begun before that counts as a failure."""
 
 Harm = Callable[[], Awaitable[None]]
 
@@ -58,7 +61,21 @@ class Driver:
         return self._rng.choice([s for s in self._cluster.servers if s not in self._frozen])
 
     async def _kill(self) -> None:
-        await self._one().restart()
+        server = self._one()
+        await server.kill()
+        await self._begin(server)
+
+    async def _begin(self, server: ServerProcess) -> None:
+        """As a supervisor does: what ended before it served, its way to Redis being cut, begins again."""
+        for _ in range(_TRIES):
+            try:
+                await server.start()
+            except DidNotBegin as error:
+                self.done["begun again"] += 1
+                why = error
+            else:
+                return
+        raise why
 
     async def _freeze(self) -> None:
         server = self._one()
@@ -74,7 +91,7 @@ class Driver:
         server = self._one()
         code = await server.stop()
         assert code == 0, f"a drained server ended with {code}"
-        await server.start()
+        await self._begin(server)
 
     async def _cut(self) -> None:
         self._rng.choice([self._cluster.front, *self._cluster.back]).cut()
