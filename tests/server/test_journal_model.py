@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from croupier_server.journal import (
     KEEP,
     Append,
+    Cancel,
     Deadline,
     Finished,
     Journal,
@@ -156,28 +157,41 @@ Steps = Sequence[Try | Listen | Retire]
 
 async def retired(journal: Journal, model: Model, step: Retire) -> None:
     last = len(model.streams[step.stream]) + step.off
-    outcome = (await asyncio.gather(journal.retire(step.stream, last), return_exceptions=True))[0]
-    assert isinstance(outcome, SequenceConflict) is not model.retire(step.stream, last)
+    try:
+        await journal.retire(step.stream, last)
+    except SequenceConflict:
+        done = False
+    else:
+        done = True
+    assert done is model.retire(step.stream, last)
+
+
+async def appended(journal: Journal, batch: Append) -> bool:
+    try:
+        await journal.append(batch)
+    except SequenceConflict:
+        return False
+    return True
 
 
 async def same_history(journal: Journal, steps: Steps, where: RowFilter, now: int) -> None:
     model = Model()
-    told: list[tuple[Listen, int, Heard]] = []
+    told: list[tuple[Listen, int, Heard, Cancel]] = []
     for step in steps:
         last = len(model.streams[step.stream])
         if isinstance(step, Retire):
-            told = [one for one in told if one[0].stream != step.stream]  # who listens is gone by then
+            for _, _, _, cancel in (one for one in told if one[0].stream == step.stream):
+                cancel()  # who listens is gone by then
+            told = [one for one in told if one[0].stream != step.stream]
             await retired(journal, model, step)
             continue
         if isinstance(step, Listen):
             heard, after = Heard(), max(last - step.back, 0)
-            await journal.listen(step.stream, after, heard)
-            told.append((step, after, heard))
+            told.append((step, after, heard, await journal.listen(step.stream, after, heard)))
             continue
         batch = step.batch(last)
-        outcome = (await asyncio.gather(journal.append(batch), return_exceptions=True))[0]
-        assert isinstance(outcome, SequenceConflict) is not model.append(batch)
-        for listen, after, heard in told:
+        assert await appended(journal, batch) is model.append(batch)
+        for listen, after, heard, _ in told:
             assert heard.entries == model.heard_from(listen.stream, after)
     for stream in STREAMS:
         assert await journal.read(stream) == model.heard_from(stream, 0)
