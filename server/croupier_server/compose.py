@@ -47,7 +47,7 @@ class Parts:
     archiver: Archiver | None
 
     async def start(self) -> None:
-        """Begin to act on deadlines. Raises ``JournalError``."""
+        """Learn the epoch, then begin to act on deadlines and to archive. Raises ``JournalError``."""
         await self.epoch.follow()
         await self.tables.start()
         if self.archiver is not None:

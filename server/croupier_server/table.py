@@ -59,7 +59,6 @@ _BY: Final = {
 Decide = Callable[[int], list[Draft]]
 """Decides a command at a time (Unix ms) from the table's state. Raises ``Refusal``."""
 
-
 Landed = Callable[[int | Coroutine[Any, Any, int]], None]
 """Is told the number of a begun move's entry, or given what finds out what became of the move."""
 
@@ -361,12 +360,7 @@ class Table:
         except SequenceConflict:
             await self.catch_up()
             return False
-        except NotWritten as error:
-            self._metrics.append_failed(error)
-            self.failed_ms = self._now_ms()
-            raise unavailable(error) from error
         except JournalError as error:
-            self._metrics.append_failed(error)
             await self._find_out(batch, error)
         self._metrics.appended(time.perf_counter() - began)
         return True
@@ -382,8 +376,11 @@ class Table:
         return Append(state.name, state.seq, datas, KEEP if deadline == 0 else deadline, row, over)
 
     async def _find_out(self, batch: Append, error: JournalError) -> None:
-        """After an append whose outcome is unknown: is our entry there? Raises ``Refusal`` if not."""
+        """After an append that failed: is our entry there all the same? Raises ``Refusal`` if not."""
+        self._metrics.append_failed(error)
         self.failed_ms = self._now_ms()
+        if isinstance(error, NotWritten):
+            raise unavailable(error) from error
         try:
             stored = await self._journal.read(self.name, batch.after)
         except JournalError as again:
@@ -466,10 +463,6 @@ class Table:
             return await self.move(asked)
         if not isinstance(error, JournalError):
             raise error
-        self._metrics.append_failed(error)
-        if isinstance(error, NotWritten):
-            self.failed_ms = self._now_ms()
-            raise unavailable(error) from error
         async with self._lock:
             await self._find_out(batch, error)
         return batch.after + 1

@@ -7,8 +7,8 @@ from itertools import combinations
 
 import pytest
 
+from clients.bot_views import views
 from croupier.arena import run_arena
-from croupier.arena.game import Table
 from croupier.bots import Plain, make_bot
 from croupier.bots.basic_rummy.melds import (
     CARD_BITS,
@@ -64,22 +64,10 @@ def test_the_best_melds_hold_the_most_and_share_no_card(hand: str, value: int) -
     assert sum(map(value_of, chosen)) == value
 
 
-def views(players: int, board: str, level: str = "normal") -> list[Plain]:
-    """The views that the seats of a game decide on."""
-    table = Table(RULES, RULES.options(players), players, board)
-    seated = [make_bot("basic_rummy", level, 0) for _ in range(players)]
-    found = []
-    while (seat := table.to_act()) is not None:
-        view = table.view(seat)
-        found.append(view)
-        table.make(seat, seated[seat].choose(view, table.legal_moves()))
-    return found
-
-
 @pytest.mark.parametrize("players", RULES.players)
 def test_a_world_has_every_card_once_and_all_that_the_view_shows(players: int) -> None:
     chance = random.Random(1)
-    for view in views(players, "worlds")[::3]:
+    for view in views("basic_rummy", players, "worlds")[::3]:
         unseen = Unseen(view)
         world = unseen.deal(chance)
         places = [*world.hands, *world.melds, *world.pile, *world.stock]
@@ -94,7 +82,7 @@ def test_a_world_has_every_card_once_and_all_that_the_view_shows(players: int) -
 @pytest.mark.parametrize("players", RULES.players)
 def test_no_card_is_lost_or_made_while_a_hand_is_played_on(players: int) -> None:
     chance = random.Random(2)
-    for view in views(players, "playing")[:60:7]:
+    for view in views("basic_rummy", players, "playing")[:60:7]:
         if view["phase"] != "draw":
             continue
         play = Unseen(view, [LAY, HOLD, LAY, HOLD][:players]).deal(chance)
@@ -153,7 +141,7 @@ def test_the_discard_that_the_next_seat_may_want_is_more_dangerous() -> None:
 
 
 def test_plans_begin_with_what_normal_does() -> None:
-    for view in views(2, "plans")[:80]:
+    for view in views("basic_rummy", 2, "plans")[:80]:
         if view["phase"] == "meld" and not view["seats"][view["to_act"]]["has_melded"]:
             unseen = Unseen(view)
             first = plans_of(unseen, unseen.shown())[0]

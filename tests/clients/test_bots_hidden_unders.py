@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from clients.bot_views import views
 from croupier.arena import run_arena
 from croupier.arena.game import Table
 from croupier.bots import Plain, make_bot
@@ -58,22 +59,10 @@ def test_a_round_played_out_ends_as_the_rules_end_it(players: int, decks: int) -
             assert len(quick.unders[seat]) == len(mine.slots())
 
 
-def positions(players: int, board: str) -> list[Plain]:
-    """The views that the seats of a game of ``normal`` bots decide on."""
-    table = Table(RULES, RULES.options(players), players, board)
-    seated = [make_bot("hidden_unders", "normal", 0) for _ in range(players)]
-    found = []
-    while (seat := table.to_act()) is not None:
-        view = table.view(seat)
-        found.append(view)
-        table.make(seat, seated[seat].choose(view, table.legal_moves()))
-    return found
-
-
 @pytest.mark.parametrize("players", RULES.players)
 def test_a_world_has_every_card_once_and_all_that_the_view_shows(players: int) -> None:
     chance = random.Random(1)
-    for view in positions(players, "worlds")[::5]:
+    for view in views("hidden_unders", players, "worlds")[::5]:
         world = Unseen(view).deal(chance)
         cards = Counter(ranks_of(view["cleared"]))
         for counts in (*world.hands, *world.overs, world.pile):
