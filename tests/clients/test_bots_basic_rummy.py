@@ -12,15 +12,11 @@ from croupier.arena import run_arena
 from croupier.bots import Plain, make_bot
 from croupier.bots.basic_rummy.melds import (
     CARD_BITS,
-    DECK,
     TEXTS,
     best_melds,
-    fitting,
     mask_of,
     melding_pairs,
     melds_in,
-    texts_of,
-    value_of,
     wants,
 )
 from croupier.bots.basic_rummy.playing import HOLD, LAY, NOBODY
@@ -30,13 +26,6 @@ from croupier_games import GAMES
 from croupier_games.basic_rummy import melds as rules_of_melds
 
 RULES = GAMES["basic_rummy"]
-
-
-def test_melds_and_what_fits_them_are_those_of_the_rules() -> None:
-    assert set(melds_in(DECK)) == set(rules_of_melds.ALL_MELDS)
-    assert all(fitting(meld) == rules_of_melds.FITTING[meld] for meld in rules_of_melds.ALL_MELDS)
-    assert value_of(DECK) == rules_of_melds.value_of(DECK) == 340
-    assert texts_of(DECK) == TEXTS
 
 
 def test_wanted_cards_and_melding_pairs_say_the_same() -> None:
@@ -61,7 +50,7 @@ def test_wanted_cards_and_melding_pairs_say_the_same() -> None:
 def test_the_best_melds_hold_the_most_and_share_no_card(hand: str, value: int) -> None:
     chosen = best_melds(mask_of(hand.split()))
     assert sum(meld.bit_count() for meld in chosen) == sum(chosen).bit_count()
-    assert sum(map(value_of, chosen)) == value
+    assert sum(map(rules_of_melds.value_of, chosen)) == value
 
 
 @pytest.mark.parametrize("players", RULES.players)
@@ -72,7 +61,7 @@ def test_a_world_has_every_card_once_and_all_that_the_view_shows(players: int) -
         world = unseen.deal(chance)
         places = [*world.hands, *world.melds, *world.pile, *world.stock]
         assert sum(place.bit_count() for place in places) == 52
-        assert sum(places) == DECK
+        assert sum(places) == rules_of_melds.ALL_CARDS
         assert world.hands[unseen.me] == mask_of(view["hand"])
         for seat, hand in zip(view["seats"], world.hands, strict=True):
             assert hand.bit_count() == seat["hand_count"]
@@ -89,7 +78,7 @@ def test_no_card_is_lost_or_made_while_a_hand_is_played_on(players: int) -> None
         winner = play.play_out()
         places = [*play.hands, *play.melds, *play.pile, *play.stock]
         assert sum(place.bit_count() for place in places) == 52
-        assert sum(places) == DECK
+        assert sum(places) == rules_of_melds.ALL_CARDS
         assert all(meld in rules_of_melds.FITTING for meld in play.melds)
         assert play.points >= 0
         assert winner == NOBODY or play.points > 0
@@ -146,7 +135,7 @@ def test_plans_begin_with_what_normal_does() -> None:
             unseen = Unseen(view)
             first = plans_of(unseen, unseen.shown())[0]
             legal = [f"discard {card}" for card in view["hand"] if card != view["taken"]]
-            legal += ["meld " + " ".join(texts_of(meld)) for meld in melds_in(unseen.hand)]
+            legal += ["meld " + " ".join(rules_of_melds.texts_of(meld)) for meld in melds_in(unseen.hand)]
             move = make_bot("basic_rummy", "normal", 0).choose(view, legal)
             assert first.lays == move.startswith("meld")
             assert first.lays or TEXTS[first.discard.bit_length() - 1] == move[-2:]

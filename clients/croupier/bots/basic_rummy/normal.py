@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.bots.basic_rummy.melds import TEXTS, best_melds, texts_of
+from croupier.bots.basic_rummy.melds import TEXTS, best_melds
 from croupier.bots.basic_rummy.playing import Play
 from croupier.bots.basic_rummy.worlds import Unseen
 from croupier.bots.bot import Plain
+from croupier_games.basic_rummy.melds import texts_of
 
 _DANGER_COSTS: Final = 10
 """Points that a discard costs which the next seat is sure to want."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from croupier.bots.basic_rummy.melds import DECK, best_melds, fitting, has_meld, pairs, value_of, wants
+from croupier.bots.basic_rummy.melds import best_melds, has_meld, pairs, wants
+from croupier_games.basic_rummy.melds import ALL_CARDS, FITTING, value_of
 
 NOBODY: Final = -1
 _MOST_TURN_OVERS: Final = 2
@@ -65,7 +66,7 @@ class Play:
         self.fits = 0
         self.gone = 0
         for meld in melds:
-            self.fits |= fitting(meld)
+            self.fits |= FITTING[meld]
             self.gone |= meld
         for card in pile:
             self.gone |= card
@@ -111,11 +112,11 @@ class Play:
         if has_meld(hand):
             for meld in best_melds(hand):
                 left = hand & ~meld
-                if left and left == self.taken and not left & (self.fits | fitting(meld)):
+                if left and left == self.taken and not left & (self.fits | FITTING[meld]):
                     continue
                 hand = left
                 self.melds.append(meld)
-                self.fits |= fitting(meld)
+                self.fits |= FITTING[meld]
                 self.down[seat] = True
         if self.down[seat]:
             hand = self._lay_off(hand)
@@ -127,9 +128,9 @@ class Play:
         while fits:
             card = fits & -fits
             left = hand & ~card
-            at = next(at for at, meld in enumerate(self.melds) if card & fitting(meld))
+            at = next(at for at, meld in enumerate(self.melds) if card & FITTING[meld])
             grown = self.melds[at] | card
-            if left and left == self.taken and not left & (self.fits | fitting(grown)):
+            if left and left == self.taken and not left & (self.fits | FITTING[grown]):
                 return hand
             self.melds[at] = grown
             self._fit_again()
@@ -140,7 +141,7 @@ class Play:
     def _fit_again(self) -> None:
         fits = 0
         for meld in self.melds:
-            fits |= fitting(meld)
+            fits |= FITTING[meld]
         self.fits = fits
 
     def discard(self, card: int) -> None:
@@ -156,7 +157,7 @@ class Play:
         melds = best_melds(hand)
         for meld in melds:
             left &= ~meld
-            fits |= fitting(meld)
+            fits |= FITTING[meld]
         # No more than what fits now and what a run takes after that could still go.
         chain = left & fits
         if (left & ~(chain | chain << 4 | chain >> 4 | chain << 8 | chain >> 8)).bit_count() > 1:
@@ -261,7 +262,7 @@ class Play:
             for meld in best_melds(hand):
                 loose &= ~meld
         free = loose & ~self.taken or hand & ~self.taken or hand
-        live = DECK & ~(hand | self.gone)
+        live = ALL_CARDS & ~(hand | self.gone)
         near = loose & (loose << 4 | loose >> 4 | loose << 8 | loose >> 8)
         apart = free & ~near & ~pairs(loose)
         found = []

@@ -10,9 +10,10 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.bots.basic_rummy.melds import CARD_BITS, DECK, mask_of, melding_pairs
+from croupier.bots.basic_rummy.melds import CARD_BITS, mask_of, melding_pairs
 from croupier.bots.basic_rummy.playing import HOLD, Play
 from croupier.bots.bot import Plain
+from croupier_games.basic_rummy.melds import ALL_CARDS
 
 _MOST_TURNS: Final = 200
 """Turns after which a hand that is played on is counted (RUM-14)."""
@@ -43,7 +44,7 @@ class Unseen:
         seen = 0
         for mask in (*self._known, *self.melds, *self.pile, *self._stock):
             seen |= mask
-        self._hidden: Final = DECK & ~seen
+        self._hidden: Final = ALL_CARDS & ~seen
         self._cards: Final = [1 << bit for bit in range(52) if self._hidden >> bit & 1]
 
     def shown(self) -> Play:
