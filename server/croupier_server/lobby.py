@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import copy
 import hmac
 import json
 from collections.abc import Sequence
@@ -86,8 +85,7 @@ def lobby_row(state: TableState) -> Row:
 
 def row_after(state: TableState, datas: Sequence[bytes], drafts: Sequence[Draft]) -> Row:
     """The row of a table as it will be after a batch: the drafts, and the entries made of them."""
-    after = copy.copy(state)
-    after.requests = {}
+    after = state.branch()
     for data, own in zip(datas, drafts, strict=True):
         after.fold(Stored(after.seq + 1, data), own)
     return lobby_row(after)

@@ -192,9 +192,9 @@ class Table:
                 await self._listen()
             except UnreadableTable as error:
                 self._give_up(error)
-            except JournalError as error:
+            except JournalError as lost:
                 self.stale = True
-                raise unavailable(error) from error
+                raise unavailable(lost) from lost
         self.check_readable()
         await self.step()
 

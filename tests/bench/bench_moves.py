@@ -1,6 +1,7 @@
 """Served moves beside the bare ceiling: CPU a move, moves a second, latency at half load.
 
-The ceiling is grpc.aio alone with the same streams, one message in and three out a move. The
+The ceiling is grpc.aio alone with the same streams, one message in and three out a move. ``wheel``
+is the journal in SQLite again, served by what a wheel installs, compiled. The
 load runs in a process of its own; with two cores it competes with the server, so the figure to
 trust is the server's CPU a move, and its ratio to the ceiling's in the same run. Rounds
 alternate; medians are printed.
@@ -12,13 +13,14 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bench.processes import load, server
+from bench.processes import WHEEL, load, server
 
 _SERVE = ["-m", "croupier", "serve", "--json", "--listen", "127.0.0.1:0", "--house-bots", "0", "--journal"]
 _ECHO = ["-m", "bench.echo_server"]
@@ -30,14 +32,15 @@ Row = dict[str, Any]
 @contextmanager
 def croupier_server(kind: str = "sqlite") -> Iterator[tuple[int, str]]:
     """A server on a fresh journal."""
+    python = WHEEL if kind == "wheel" else sys.executable
     with tempfile.TemporaryDirectory() as folder:
-        journal = f"sqlite:{Path(folder) / 'bench.sqlite'}" if kind == "sqlite" else "memory:"
-        with server([*_SERVE, journal], _LIMITS) as started:
+        journal = "memory:" if kind == "memory" else f"sqlite:{Path(folder) / 'bench.sqlite'}"
+        with server([*_SERVE, journal], _LIMITS, python) as started:
             yield started
 
 
 def run(kind: str, shape: list[str], rate: float = 0.0) -> Row:
-    """One measurement against a fresh server: ``sqlite``, ``memory`` or ``echo``."""
+    """One measurement against a fresh server: ``sqlite``, ``wheel``, ``memory`` or ``echo``."""
     paced = ["--rate", str(rate)] if rate else []
     if kind == "echo":
         with server(_ECHO) as (pid, address):
@@ -75,12 +78,13 @@ def compare(title: str, kinds: list[str], shape: list[str], rounds: int, rate: f
 def main(rounds: int = 3, seconds: float = 4.0) -> None:
     """All comparisons."""
     window = ["--seconds", str(seconds)]
-    kinds = ["sqlite", "memory", "echo"]
+    served = ["sqlite", "wheel"] if WHEEL.exists() else ["sqlite"]
+    kinds = [*served, "memory", "echo"]
     one = ["--tables", "20", "--channels", "60", *window]
     found = compare("20 tables, a connection and a stream for each of 60 seats", kinds, one, rounds)
     sqlite = found["sqlite"]
     rate = sqlite["moves"] / sqlite["seconds"] / 2
-    compare(f"the same at half load, {rate:,.0f} moves/s", ["sqlite", "echo"], one, rounds, rate)
+    compare(f"the same at half load, {rate:,.0f} moves/s", [*served, "echo"], one, rounds, rate)
     many = ["--tables", "100", "--per-stream", "50", "--channels", "6", *window]
     compare("100 tables, 50 on each of 6 streams", kinds, many, rounds)
 

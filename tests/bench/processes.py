@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 TESTS = Path(__file__).resolve().parents[1]
+WHEEL = TESTS.parent / ".venv-wheel" / "bin" / "python"
+"""Runs what a wheel installs, with its compiled modules."""
 _TICK = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -41,10 +43,12 @@ def loopback_bytes() -> int:
 
 
 @contextmanager
-def server(command: list[str], environment: Mapping[str, str] | None = None) -> Iterator[tuple[int, str]]:
+def server(
+    command: list[str], environment: Mapping[str, str] | None = None, python: Path | str = sys.executable
+) -> Iterator[tuple[int, str]]:
     """A server that prints a JSON ready line with ``listen``: its pid and address."""
     process = subprocess.Popen(
-        [sys.executable, *command],
+        [str(python), *command],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
