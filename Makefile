@@ -47,7 +47,7 @@ ON_A_WHEEL := clock compiled eviction feed fold follow follow_secrecy fuzz golde
 	seating set_back tables two_replicas
 
 test-wheel: .venv-wheel/.installed
-	CROUPIER_WHEEL=1 $(WHEEL)/python -m pytest -n 2 --dist worksteal tests/games tests/clients/test_bots*.py $(ON_A_WHEEL:%=tests/server/test_%.py)
+	CROUPIER_WHEEL=1 FUZZ_CALLS=5000 $(WHEEL)/python -m pytest -n 2 --dist worksteal tests/games tests/clients/test_bots*.py $(ON_A_WHEEL:%=tests/server/test_%.py)
 
 .venv-wheel/.installed: .venv-wheel/.tools server/compile_wheel.py protos/generate.py pyproject.toml $(COMPILED) | setup
 	rm -rf build/wheel
