@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from croupier_server.journal import Deadline, JournalError, JournalUnavailable, Stored, open_journal
+from croupier_server.journal import (
+    Deadline,
+    JournalError,
+    JournalRefused,
+    JournalUnavailable,
+    Stored,
+    open_journal,
+)
 from croupier_server.journal.base import NotWritten
 from croupier_server.journal.redis import RedisJournal
 from croupier_server.journal.redis_scripts import Names
@@ -275,13 +282,13 @@ class TestOpen:
         assert (await journal.rows_of("house"), heard.seqs) == ([lobby_row("t", subjects=["house"])], [1])
         assert await journal.clock_ms() > 0
         await journal.close()
-        with pytest.raises(JournalUnavailable, match="password") as refused:
+        with pytest.raises(JournalRefused, match="password") as refused:
             await open_journal(url.replace("p%40ss", "wrong"))
         assert "wrong" not in str(refused.value)
 
     async def test_missing_rights_show_at_once(self, own_server: RedisServer) -> None:
         own_server.command("ACL", "SETUSER", "croupier", "on", "nopass", "~croupier*", "+@all")
-        with pytest.raises(NotWritten, match="rights"):
+        with pytest.raises(JournalRefused, match="rights"):
             await open_journal(f"redis://croupier:any@127.0.0.1:{own_server.port}")
 
     async def test_a_unix_socket(self, server: RedisServer, journal: RedisJournal) -> None:
@@ -295,17 +302,27 @@ class TestOpen:
         with pytest.raises(JournalUnavailable, match=f"127.0.0.1:{own_server.port}"):
             await RedisJournal.open(own_server.url)
 
-    async def test_somebody_else_there(self) -> None:
+    @pytest.mark.parametrize(("scheme", "why"), [("redis", "protocol"), ("rediss", "(?i)ssl")])
+    async def test_somebody_else_there(self, scheme: str, why: str) -> None:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readline()
+            await reader.read(1)
             writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
             await reader.read()
             writer.close()
 
         async with await asyncio.start_server(answer, "127.0.0.1", 0) as stranger:
             port = stranger.sockets[0].getsockname()[1]
-            with pytest.raises(JournalUnavailable, match="protocol"):
-                await RedisJournal.open(f"redis://127.0.0.1:{port}")
+            with pytest.raises(JournalRefused, match=why):
+                await RedisJournal.open(f"{scheme}://127.0.0.1:{port}")
+
+    async def test_one_that_has_all_the_clients_it_takes_may_take_us_later(
+        self, own_server: RedisServer
+    ) -> None:
+        async with opened(own_server):
+            own_server.command("CONFIG", "SET", "maxclients", 1)
+            with pytest.raises(JournalUnavailable) as full:
+                await RedisJournal.open(own_server.url)
+            assert not isinstance(full.value, JournalRefused)
 
     async def test_a_replica_is_refused(self, own_server: RedisServer) -> None:
         own_server.command("REPLICAOF", "127.0.0.1", 1)
@@ -332,7 +349,7 @@ class TestOpen:
         settings = {"tls_port": port, "tls_cert_file": certificate, "tls_key_file": key}
         with RedisServer(f"user croupier on >p@ss {RIGHTS}", **settings, tls_auth_clients="no"):
             url = f"rediss://croupier:p%40ss@127.0.0.1:{port}"
-            with pytest.raises(JournalUnavailable, match=r"(?i)certificate"):
+            with pytest.raises(JournalRefused, match=r"(?i)certificate"):
                 await open_journal(url)
             monkeypatch.setenv("SSL_CERT_FILE", certificate)
             journal = await open_journal(url)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+import ssl
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import structlog
 
-from croupier_server.journal.base import JournalUnavailable, NotWritten, QueueFull
+from croupier_server.journal.base import JournalRefused, JournalUnavailable, NotWritten, QueueFull
 from croupier_server.journal.redis_url import Address
 from croupier_server.journal.redis_wire import (
     ANSWER_SECONDS,
@@ -203,7 +204,8 @@ class Link:
         except TimeoutError:
             raise await self._given_up(wire, f"{self._address.shown} does not answer") from None
         except OSError as error:
-            raise await self._given_up(wire, f"{self._address.shown}: {error}") from error
+            given_up = await self._given_up(wire, f"{self._address.shown}: {error}")
+            raise (JournalRefused(str(given_up)) if _is_about_tls(error) else given_up) from error
         except BaseException:
             await self._given_up(wire, "not ready")
             raise
@@ -225,3 +227,9 @@ class Link:
         wire.cut(error)
         await wire.gone.wait()
         return error
+
+
+def _is_about_tls(error: OSError) -> bool:
+    """Whether a server was reached that is not trusted or speaks no TLS; not that it went away meanwhile."""
+    lost = ssl.SSLEOFError | ssl.SSLZeroReturnError | ssl.SSLSyscallError
+    return isinstance(error, ssl.SSLError) and not isinstance(error, lost)
