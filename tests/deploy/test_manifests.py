@@ -19,10 +19,15 @@ def pod_of(name: str) -> dict[str, Any]:
     return dict(pods())[name]
 
 
+def settings() -> Settings:
+    """What the cluster's servers work by."""
+    given = next(m for n, m in of_kind("ConfigMap").items() if n.startswith("croupier-settings-"))
+    return Settings.from_environment(given["data"])
+
+
 def test_a_cluster_waits_for_the_end_of_a_drain() -> None:
     pod = pod_of("croupier-server")["spec"]
-    settings = next(m for n, m in of_kind("ConfigMap").items() if n.startswith("croupier-settings-"))
-    drain = Settings.from_environment(settings["data"])
+    drain = settings()
     before = pod["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"]
     needed = before + drain.drain_notice_s + drain.drain_grace_s + BOTS_S
     assert pod["terminationGracePeriodSeconds"] >= needed
@@ -76,6 +81,11 @@ def test_the_servers_are_probed_by_grpc_health_where_they_listen() -> None:
     assert f"0.0.0.0:{port}" in server["args"]
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
         assert server[probe]["grpc"]["port"] == port
+
+
+def test_a_cluster_lets_a_server_wait_for_its_journal() -> None:
+    probe = pod_of("croupier-server")["spec"]["containers"][0]["startupProbe"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] >= settings().journal_wait_s + 30
 
 
 def test_the_autoscaler_alone_says_how_many_servers_there_are() -> None:

@@ -91,5 +91,6 @@ def test_without_a_journal_it_says_so(
     assert ended.value.code == 2
     assert JOURNAL_VARIABLE in capsys.readouterr().err
     monkeypatch.setenv(JOURNAL_VARIABLE, "redis+unix:///nowhere")
+    monkeypatch.setenv("CROUPIER_JOURNAL_WAIT_S", "0")
     assert main(["--server", "127.0.0.1:1"]) == 1
     assert "the journal cannot be read" in capsys.readouterr().err
