@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import uvloop
 from structlog.testing import capture_logs
 
 from croupier_server.journal import (
@@ -22,7 +24,7 @@ from croupier_server.journal.base import NotWritten
 from croupier_server.journal.redis import RedisJournal
 from croupier_server.journal.redis_scripts import Names
 from croupier_server.journal.redis_url import Address, parse_url
-from croupier_server.journal.redis_wire import Confirm, NotConfirmed
+from croupier_server.journal.redis_wire import Confirm, NotConfirmed, Wire
 from croupier_server.settings import Settings
 from server.journal_contract import Heard, batch, lobby_row
 from server.redis_cluster import RedisCluster, shared_cluster
@@ -307,7 +309,8 @@ class TestOpen:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await reader.read(1)
             writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-            await reader.read()
+            with suppress(OSError):  # over TLS the connection is reset
+                await reader.read()
             writer.close()
 
         async with await asyncio.start_server(answer, "127.0.0.1", 0) as stranger:
@@ -323,6 +326,25 @@ class TestOpen:
             with pytest.raises(JournalUnavailable) as full:
                 await RedisJournal.open(own_server.url)
             assert not isinstance(full.value, JournalRefused)
+
+    def test_being_cancelled_while_a_connection_is_made_leaves_nothing_to_wait_for(
+        self, server: RedisServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made = Wire.connection_made
+
+        async def cancelled_at_once() -> None:
+            opening = asyncio.create_task(RedisJournal.open(server.url))
+
+            def made_and_cancelled(wire: Wire, transport: asyncio.BaseTransport) -> None:
+                made(wire, transport)
+                opening.cancel()
+
+            monkeypatch.setattr(Wire, "connection_made", made_and_cancelled)
+            with pytest.raises(asyncio.CancelledError):
+                async with asyncio.timeout(10):
+                    await opening
+
+        uvloop.run(cancelled_at_once())  # the loop that servers run in
 
     async def test_a_replica_is_refused(self, own_server: RedisServer) -> None:
         own_server.command("REPLICAOF", "127.0.0.1", 1)

@@ -216,11 +216,16 @@ class Link:
 
     async def _dial(self, wire: Wire) -> None:
         loop, address = asyncio.get_running_loop(), self._address
-        if address.socket:
-            await loop.create_unix_connection(lambda: wire, address.socket)
-        else:
-            tls = address.tls_context()
-            await loop.create_connection(lambda: wire, address.host, address.port, ssl=tls)
+        try:
+            if address.socket:
+                await loop.create_unix_connection(lambda: wire, address.socket)
+            else:
+                tls = address.tls_context()
+                await loop.create_connection(lambda: wire, address.host, address.port, ssl=tls)
+        except BaseException:
+            # Cancelled in the moment in which it is made, it is closed; uvloop does not say so.
+            wire.connection_lost(None)
+            raise
 
     async def _given_up(self, wire: Wire, problem: str) -> JournalUnavailable:
         error = JournalUnavailable(problem)
