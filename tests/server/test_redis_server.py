@@ -22,7 +22,7 @@ from croupier_server.journal import (
 )
 from croupier_server.journal.base import NotWritten
 from croupier_server.journal.redis import RedisJournal
-from croupier_server.journal.redis_scripts import Names
+from croupier_server.journal.redis_names import Names
 from croupier_server.journal.redis_url import Address, parse_url
 from croupier_server.journal.redis_wire import Confirm, NotConfirmed, Wire
 from croupier_server.settings import Settings
@@ -169,6 +169,7 @@ class TestReplicas:
         replica = Replica(journal, Settings(), time.monotonic)
         with RedisServer(replicaof=f"127.0.0.1 {own_server.port}") as copy:
             await until(lambda: b"master_link_status:up" in copy.command("INFO"))
+            await until(lambda: b"state=online" in own_server.command("INFO"))
             await replica.clock.refresh()
             name = await replica.deal("doudizhu")
             copy.command("REPLICAOF", "NO", "ONE")
@@ -180,6 +181,7 @@ class TestReplicas:
                     await replica.move(name, who, "bid 1", request_id="r")
             copy.command("REPLICAOF", "127.0.0.1", own_server.port)
             await until(lambda: b"master_link_status:up" in copy.command("INFO"))
+            await until(lambda: b"state=online" in own_server.command("INFO"))
             assert await replica.move(name, who, "bid 1", request_id="r") == seq + 1
         await replica.tables.stop()
         await journal.close()
