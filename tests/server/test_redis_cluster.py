@@ -17,7 +17,7 @@ from croupier_server.journal import (
 from croupier_server.journal.base import NotWritten
 from croupier_server.journal.redis import RedisJournal
 from croupier_server.journal.redis_cluster import read_map
-from croupier_server.journal.redis_scripts import Names, shard_of, shard_slot, slot_of
+from croupier_server.journal.redis_names import Names, shard_of, shard_slot, slot_of
 from server.journal_contract import Heard, batch, lobby_row
 from server.redis_cluster import RedisCluster, shared_cluster
 from server.redis_server import until

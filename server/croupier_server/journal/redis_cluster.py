@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from croupier_server.journal.base import JournalError, JournalUnavailable, NotWritten
 from croupier_server.journal.redis_link import Link, Outages
-from croupier_server.journal.redis_scripts import SHARDS, shard_slot
+from croupier_server.journal.redis_names import SHARDS, shard_slot
 from croupier_server.journal.redis_servers import Node, Way
 from croupier_server.journal.redis_troubles import Troubles
 from croupier_server.journal.redis_url import Address
