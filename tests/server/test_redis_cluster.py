@@ -240,6 +240,14 @@ class TestPrimaries:
             await journal.append(batch(STREAM, 0))
             await journal.close()
 
+    async def test_one_that_is_away_at_the_opening_leaves_no_connection_to_the_others(self) -> None:
+        with RedisCluster(node_timeout=60_000) as cluster:
+            *others, gone = cluster.nodes
+            await in_thread(gone.kill)
+            with pytest.raises(JournalUnavailable):
+                await RedisJournal.open(cluster.url)
+            await until(lambda: not any(b"croupier-" in node.command("CLIENT", "LIST") for node in others))
+
 
 class TestMap:
     @pytest.mark.parametrize(
