@@ -2,9 +2,9 @@
 
 The law of this file: where many servers share one journal, the house is a process beside them and
 no part of any. It opens the journal once, for the key that makes its token (the first process ever
-makes that key), and closes it. The journal's URL may hold a password, so it comes from the variable
-``CROUPIER_JOURNAL``, which the bots' processes do not get. They are started, watched and handed
-their token as ``serve`` does it.
+makes that key), and closes it; a journal that is away it waits for as ``serve`` does. The journal's
+URL may hold a password, so it comes from the variable ``CROUPIER_JOURNAL``, which the bots' processes
+do not get. They are started, watched and handed their token as ``serve`` does it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ import structlog
 from croupier_server import logs
 from croupier_server.house import MODULE, House
 from croupier_server.journal import JournalError, open_journal
+from croupier_server.patience import Patience
 from croupier_server.rpc.sign_in import house_token
+from croupier_server.settings import InvalidSetting, Settings
 from croupier_server.tokens import Tokens
+from croupier_server.told import Told, exit_code
 
 JOURNAL_VARIABLE: Final = "CROUPIER_JOURNAL"
 
@@ -36,27 +39,33 @@ async def run(
     journal_url: str,
     *,
     more: Sequence[str] = (),
+    wait_s: float = 0.0,
 ) -> int:
     """Keep ``processes`` house processes at ``server`` until SIGTERM (0) or SIGINT (130).
 
-    ``more`` are arguments for all of them.
+    ``more`` are arguments for all of them. A journal that is away is waited for, ``wait_s`` seconds.
 
     Raises ``JournalError``, ``OSError`` or ``ValueError`` when the journal cannot be read.
     """
-    tokens = await _tokens(journal_url)
-    command = (sys.executable, "-m", MODULE, *more)
-    bots = House(processes, server, lambda: house_token(tokens), command=command)
-    loop = asyncio.get_running_loop()
-    told: asyncio.Queue[signal.Signals] = asyncio.Queue()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.put_nowait, number)
+    with Told() as told:
+        begin = Patience(wait_s).wait_for("journal", lambda: _tokens(journal_url))
+        tokens = await told.unless(begin)
+        if tokens is None:
+            first = await told.next()
+        else:
+            command = (sys.executable, "-m", MODULE, *more)
+            first = await _keep(House(processes, server, lambda: house_token(tokens), command=command), told)
+    log.info("ended", signal=first.name)
+    return exit_code(first)
+
+
+async def _keep(bots: House, told: Told) -> signal.Signals:
+    """Let them play until told to end; the signal that said so."""
     bots.start()
     try:
-        first = await told.get()
+        return await told.next()
     finally:
         await bots.stop()
-    log.info("ended", signal=first.name)
-    return 130 if first is signal.SIGINT else 0
 
 
 async def _tokens(journal_url: str) -> Tokens:
@@ -97,6 +106,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     journal_url = os.environ.pop(JOURNAL_VARIABLE, "")
     if not journal_url:
         parser.error(f"no journal: set {JOURNAL_VARIABLE}")
+    try:
+        settings = Settings.from_environment()
+    except InvalidSetting as error:
+        parser.error(str(error))
     logs.configure()
     try:
         more = ["--thinkers", str(arguments.thinkers), "--log-level", arguments.log_level]
@@ -104,7 +117,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             more += ["--metrics", arguments.metrics]
         if arguments.tls:
             more.append("--tls")
-        return asyncio.run(run(arguments.server, arguments.processes, journal_url, more=more))
+        running = run(
+            arguments.server, arguments.processes, journal_url, more=more, wait_s=settings.journal_wait_s
+        )
+        return asyncio.run(running)
     except (JournalError, OSError, ValueError) as error:
         sys.stderr.write(f"croupier: the journal cannot be read: {error}\n")
         return 1

@@ -16,7 +16,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import structlog
 import uvloop
@@ -27,9 +27,11 @@ from croupier_server.compose import Parts, compose
 from croupier_server.drain import Drain
 from croupier_server.journal import Journal, JournalError, open_journal
 from croupier_server.metrics import Metrics, release
+from croupier_server.patience import Patience
 from croupier_server.rpc.server import CannotListen, RpcServer, Tls, reachable_from_here, split_address
 from croupier_server.rpc.sign_in import house_token
 from croupier_server.settings import Settings
+from croupier_server.told import Told, exit_code
 
 Ready = Callable[[dict[str, Any]], None]
 """Gets ``{"event": "ready", "listen": "127.0.0.1:12345", …}`` once the server serves."""
@@ -75,43 +77,68 @@ async def serving(
     ``archive_url`` None stands for the journal's default archive. ``restored`` says that the
     journal comes from a backup: clients that know later events are told to forget them.
 
-    Raises ``CannotServe`` when it cannot begin.
+    A journal or an archive that is away is waited for, ``journal_wait_s`` in all; meanwhile nothing
+    listens. Raises ``CannotServe`` when it cannot begin.
     """
+    patience = Patience(settings.journal_wait_s)
     async with AsyncExitStack() as opened:
+        journal = await _journal(journal_url, patience)
+        opened.push_async_callback(journal.close)
+        archive = await _archive(archive_url or default_archive(journal_url), journal, patience)
+        if archive is not None:
+            opened.push_async_callback(archive.close)
+
+        async def begin() -> _Begun:
+            return await _begin(journal, settings, archive, restored=restored)
+
         try:
-            journal = await _journal(journal_url)
-            opened.push_async_callback(journal.close)
-            archive = await _archive(archive_url or default_archive(journal_url), journal)
-            if archive is not None:
-                opened.push_async_callback(archive.close)
-            drain, metrics = Drain(), Metrics()
-            parts = await compose(journal, settings, drain, metrics, archive=archive, restored=restored)
-            server = RpcServer(parts.services, parts.tokens, settings, metrics)
+            parts, drain, metrics = await patience.wait_for("journal", begin)
+        except JournalError as error:
+            raise CannotServe(f"the journal {_shown(journal_url)} cannot be used: {error}") from error
+        opened.push_async_callback(parts.stop)
+        server = RpcServer(parts.services, parts.tokens, settings, metrics)
+        try:
             address = server.listen(listen, tls)
             bots = _house(house_bots, address if tls is None else server.listen_on_loopback(), parts)
             metrics_address = _serve_metrics(metrics, metrics_listen, opened)
-            await parts.start()
-        except JournalError as error:
-            raise CannotServe(f"the journal {_shown(journal_url)} cannot be used: {error}") from error
         except CannotListen as error:
             raise CannotServe(str(error)) from error
-        opened.push_async_callback(parts.stop)
         await server.start()
         opened.push_async_callback(_go, drain, server, bots)
         bots.start()
         yield Serving(address, metrics_address, server.turn_unhealthy, lambda: house_token(parts.tokens))
 
 
-async def _journal(url: str) -> Journal:
+class _Begun(NamedTuple):
+    """What works on the journal by now, though nobody can call it."""
+
+    parts: Parts
+    drain: Drain
+    metrics: Metrics
+
+
+async def _begin(journal: Journal, settings: Settings, archive: Archive | None, *, restored: bool) -> _Begun:
+    """All parts, started; none of them is left when that fails. Raises ``JournalError``."""
+    drain, metrics = Drain(), Metrics()
+    parts = await compose(journal, settings, drain, metrics, archive=archive, restored=restored)
     try:
-        return await open_journal(url)
+        await parts.start()
+    except BaseException:
+        await parts.stop()
+        raise
+    return _Begun(parts, drain, metrics)
+
+
+async def _journal(url: str, patience: Patience) -> Journal:
+    try:
+        return await patience.wait_for("journal", lambda: open_journal(url))
     except (JournalError, ValueError, OSError) as error:
         raise CannotServe(f"the journal {_shown(url)} cannot be opened: {error}") from error
 
 
-async def _archive(url: str, journal: Journal) -> Archive | None:
+async def _archive(url: str, journal: Journal, patience: Patience) -> Archive | None:
     try:
-        archive = await open_archive(url)
+        archive = await patience.wait_for("archive", lambda: open_archive(url))
     except (ArchiveError, ValueError, OSError) as error:
         raise CannotServe(f"the archive {_shown(url)} cannot be opened: {error}") from error
     if journal.shared and archive is None:
@@ -165,32 +192,37 @@ async def serve(
 ) -> int:
     """Serve until SIGTERM or SIGINT, then drain; a second signal cuts the notice short.
 
+    One that comes before it serves, such as while it waits for its journal, ends it at once.
+
     Returns the exit code: 0, or 130 for SIGINT. Raises ``CannotServe``.
     """
-    told: asyncio.Queue[signal.Signals] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-    signals = (signal.SIGTERM, signal.SIGINT)
-    for number in signals:
-        loop.add_signal_handler(number, told.put_nowait, number)
     places: dict[str, Any] = {"journal_url": journal_url, "archive_url": archive_url}
     places |= {"listen": listen, "metrics_listen": metrics}
-    try:
-        async with serving(settings, **places, house_bots=house_bots, tls=tls, restored=restored) as served:
-            log.info("serving", listen=served.address, journal=_shown(journal_url), version=release())
-            ready(served.ready_line())
-            first = await told.get()
-            log.info("draining", signal=first.name)
-            served.turn_unhealthy()
-            try:
-                async with asyncio.timeout(settings.drain_notice_s):
-                    await told.get()
-            except TimeoutError:
-                pass  # the balancers have had their time
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
+    with Told() as told:
+        async with AsyncExitStack() as stack:
+            begin = serving(settings, **places, house_bots=house_bots, tls=tls, restored=restored)
+            served = await told.unless(stack.enter_async_context(begin))
+            if served is None:
+                first = await told.next()
+            else:
+                log.info("serving", listen=served.address, journal=_shown(journal_url), version=release())
+                ready(served.ready_line())
+                first = await _drained(served, told, settings.drain_notice_s)
     log.info("ended", signal=first.name)
-    return 130 if first is signal.SIGINT else 0
+    return exit_code(first)
+
+
+async def _drained(served: Serving, told: Told, notice_s: float) -> signal.Signals:
+    """Serve until told to end, then give balancers their time; which signal came first."""
+    first = await told.next()
+    log.info("draining", signal=first.name)
+    served.turn_unhealthy()
+    try:
+        async with asyncio.timeout(notice_s):
+            await told.next()
+    except TimeoutError:
+        pass  # the balancers have had their time
+    return first
 
 
 def run(

@@ -73,6 +73,9 @@ class Settings:
     """How long one process has an ended table to itself to archive it; then another may try."""
     evict_after_s: float = 60.0
     """After so long without use a table leaves memory."""
+    # coming
+    journal_wait_s: float = 60.0
+    """How long a process that starts waits for a journal or an archive that is away; 0: not at all."""
     # going away
     drain_notice_s: float = 1.5
     """Between turning unhealthy and ending streams, so that balancers look elsewhere first."""

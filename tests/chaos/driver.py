@@ -2,7 +2,7 @@
 
 The law of this file: one harm at a time but for freezes, which others go on beside; each is over,
 and all that it took away is there again, before the driver is calm. What is harmed next is drawn
-from a seed.
+from a seed. Nobody helps a server that begins while its way to Redis is cut: it waits by itself.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from chaos.cluster import PAST_EVERY_TIMEOUT, Cluster
-from system.processes import DidNotBegin, ServerProcess
-
-_TRIES = 3
-"""How often a server is begun before that counts as a failure."""
+from system.processes import ServerProcess
 
 Harm = Callable[[], Awaitable[None]]
 
@@ -63,19 +60,7 @@ class Driver:
     async def _kill(self) -> None:
         server = self._one()
         await server.kill()
-        await self._begin(server)
-
-    async def _begin(self, server: ServerProcess) -> None:
-        """As a supervisor does: what ended before it served, its way to Redis being cut, begins again."""
-        for _ in range(_TRIES):
-            try:
-                await server.start()
-            except DidNotBegin as error:
-                self.done["begun again"] += 1
-                why = error
-            else:
-                return
-        raise why
+        await server.start()
 
     async def _freeze(self) -> None:
         server = self._one()
@@ -91,7 +76,7 @@ class Driver:
         server = self._one()
         code = await server.stop()
         assert code == 0, f"a drained server ended with {code}"
-        await self._begin(server)
+        await server.start()
 
     async def _cut(self) -> None:
         self._rng.choice([self._cluster.front, *self._cluster.back]).cut()

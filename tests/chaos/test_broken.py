@@ -23,10 +23,10 @@ from system.processes import ServerProcess
 CONDITION = "if string.format('%d', last) ~= ARGV[3] then return last end\n"
 
 BREAK = f"""
-from croupier_server.journal import redis, redis_scripts
+from croupier_server.journal import redis_append, redis_scripts
 sound = redis_scripts.APPEND.source
 assert sound.count({CONDITION!r}) == 1
-redis.APPEND = redis_scripts.Script(sound.replace({CONDITION!r}, ""))
+redis_append.APPEND = redis_scripts.Script(sound.replace({CONDITION!r}, ""))
 """
 
 MOST_TABLES = 50

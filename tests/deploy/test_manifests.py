@@ -19,10 +19,15 @@ def pod_of(name: str) -> dict[str, Any]:
     return dict(pods())[name]
 
 
+def settings() -> Settings:
+    """What the cluster's servers work by."""
+    given = next(m for n, m in of_kind("ConfigMap").items() if n.startswith("croupier-settings-"))
+    return Settings.from_environment(given["data"])
+
+
 def test_a_cluster_waits_for_the_end_of_a_drain() -> None:
     pod = pod_of("croupier-server")["spec"]
-    settings = next(m for n, m in of_kind("ConfigMap").items() if n.startswith("croupier-settings-"))
-    drain = Settings.from_environment(settings["data"])
+    drain = settings()
     before = pod["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"]
     needed = before + drain.drain_notice_s + drain.drain_grace_s + BOTS_S
     assert pod["terminationGracePeriodSeconds"] >= needed
@@ -78,6 +83,11 @@ def test_the_servers_are_probed_by_grpc_health_where_they_listen() -> None:
         assert server[probe]["grpc"]["port"] == port
 
 
+def test_a_cluster_lets_a_server_wait_for_its_journal() -> None:
+    probe = pod_of("croupier-server")["spec"]["containers"][0]["startupProbe"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] >= settings().journal_wait_s + 30
+
+
 def test_the_autoscaler_alone_says_how_many_servers_there_are() -> None:
     scaler = of_kind("HorizontalPodAutoscaler")["croupier-server"]["spec"]
     server = of_kind("Deployment")[scaler["scaleTargetRef"]["name"]]["spec"]
@@ -115,6 +125,32 @@ def test_compose_gives_the_balancer_and_prometheus_every_server() -> None:
     jobs = {job["job_name"]: job for job in load(DEPLOY / "prometheus" / "prometheus.yml")["scrape_configs"]}
     targets = jobs["croupier"]["static_configs"][0]["targets"]
     assert set(targets) == {f"{name}:9464" for name in servers}
+    assert jobs["house"]["static_configs"][0]["targets"] == [
+        f"house:{metrics_port(services['house']['command'])}"
+    ]
+    for name, service in services.items():
+        watched = name in {*servers, "house", "balancer", "prometheus"}
+        assert ("watch" in service["networks"]) == watched, name
+
+
+def metrics_port(arguments: list[str]) -> int:
+    """Where a process that is started so serves its metrics."""
+    return int(arguments[arguments.index("--metrics") + 1].rpartition(":")[2])
+
+
+def test_prometheus_finds_what_it_scrapes_in_a_cluster() -> None:
+    services, policies = of_kind("Service"), of_kind("NetworkPolicy")
+    for job in load(DEPLOY / "prometheus" / "kubernetes.yml")["scrape_configs"]:
+        (asked,) = job["dns_sd_configs"]
+        service, namespace, *_ = asked["names"][0].split(".")
+        assert namespace == services[service]["metadata"]["namespace"]
+        name = f"croupier-{services[service]['spec']['selector']['app.kubernetes.io/component']}"
+        container = pod_of(name)["spec"]["containers"][0]
+        assert metrics_port(container["args"]) == asked["port"]
+        assert {"name": "metrics", "containerPort": asked["port"]} in container["ports"]
+        rules = policies[name]["spec"]["ingress"]
+        (let_in,) = (rule["from"] for rule in rules if rule["ports"][0]["port"] == "metrics")
+        assert let_in[0]["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "monitoring"}
 
 
 def pins(name: str) -> dict[str, frozenset[str]]:

@@ -20,8 +20,8 @@ from typing import Any
 
 import psycopg
 
-from server.redis_server import free_port
 from system import components
+from system.processes import free_port
 
 _DEBIAN = Path("/usr/lib/postgresql")
 _USER = "croupier"

@@ -13,7 +13,8 @@ from typing import Self
 
 from croupier_server.journal.redis import RedisJournal
 from croupier_server.journal.redis_cluster import SLOTS
-from server.redis_server import RedisServer, free_port
+from server.redis_server import RedisServer
+from system.processes import free_port
 
 PRIMARIES = 3
 

@@ -23,6 +23,7 @@ import hiredis
 from croupier_server.journal import Append, Journal, JournalUnavailable
 from croupier_server.journal.redis import RedisJournal
 from system import components
+from system.processes import free_port
 
 _PROGRAMS = ("redis-server", "valkey-server")
 
@@ -183,11 +184,3 @@ def certificate_for_loopback(folder: Path) -> tuple[str, str]:
         [openssl, "req", *made, *names, "-out", certificate, "-keyout", key], check=True, capture_output=True
     )
     return certificate, key
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -97,7 +97,7 @@ async def test_an_address_that_is_taken_is_refused() -> None:
 )
 async def test_what_cannot_be_served_is_said(given: dict[str, str], why: str) -> None:
     with pytest.raises(CannotServe, match=why):
-        async with serving(Settings(), **given):
+        async with serving(Settings(journal_wait_s=0), **given):
             pytest.fail("it serves")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -38,9 +39,15 @@ async def test_memory_in_sqlite_is_pointed_to_memory() -> None:
         await open_journal("sqlite::memory:")
 
 
-async def test_redis_without_its_parser_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "croupier_server.journal.redis", None)
-    monkeypatch.delitem(sys.modules, "croupier_server.journal.redis", raising=False)
-    monkeypatch.setitem(sys.modules, "hiredis", None)
-    with pytest.raises(ValueError, match=r"croupier\[redis\]"):
-        await open_journal("redis://localhost")
+def test_redis_without_its_parser_is_told_what_to_install() -> None:
+    program = """
+import asyncio, sys
+sys.modules["hiredis"] = None
+from croupier_server.journal import open_journal
+try:
+    asyncio.run(open_journal("redis://localhost"))
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "pip install 'croupier[redis]'" in done.stdout

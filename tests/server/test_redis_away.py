@@ -20,7 +20,7 @@ import pytest
 
 from croupier.v1 import tables_pb2
 from croupier_server.journal import redis_wire
-from croupier_server.journal.redis_scripts import Names
+from croupier_server.journal.redis_names import Names
 from server.live_table import LiveTable, Metadata
 from server.redis_server import RedisServer
 from server.serve_process import ServeProcess, serve_process

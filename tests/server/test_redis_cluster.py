@@ -17,7 +17,7 @@ from croupier_server.journal import (
 from croupier_server.journal.base import NotWritten
 from croupier_server.journal.redis import RedisJournal
 from croupier_server.journal.redis_cluster import read_map
-from croupier_server.journal.redis_scripts import Names, shard_of, shard_slot, slot_of
+from croupier_server.journal.redis_names import Names, shard_of, shard_slot, slot_of
 from server.journal_contract import Heard, batch, lobby_row
 from server.redis_cluster import RedisCluster, shared_cluster
 from server.redis_server import until
@@ -239,6 +239,14 @@ class TestPrimaries:
             await until(lambda: not journal.failing)
             await journal.append(batch(STREAM, 0))
             await journal.close()
+
+    async def test_one_that_is_away_at_the_opening_leaves_no_connection_to_the_others(self) -> None:
+        with RedisCluster(node_timeout=60_000) as cluster:
+            *others, gone = cluster.nodes
+            await in_thread(gone.kill)
+            with pytest.raises(JournalUnavailable):
+                await RedisJournal.open(cluster.url)
+            await until(lambda: not any(b"croupier-" in node.command("CLIENT", "LIST") for node in others))
 
 
 class TestMap:

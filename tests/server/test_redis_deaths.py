@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from croupier_server.journal import Deadline, RowFilter
-from croupier_server.journal.redis_scripts import Names
+from croupier_server.journal.redis_names import Names
 from croupier_server.journal.v1 import entry_pb2
 from server.journal_contract import batch, lobby_row
 from server.live_table import LiveTable

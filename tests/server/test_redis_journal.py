@@ -22,7 +22,7 @@ from croupier_server.journal import (
 )
 from croupier_server.journal import redis_wire as wire
 from croupier_server.journal.redis import RedisJournal
-from croupier_server.journal.redis_scripts import Names
+from croupier_server.journal.redis_names import Names
 from server.journal_contract import Heard, batch, lobby_row, put_rows
 from server.redis_server import RedisServer, append_at_last, opened, shared_server, until
 

@@ -5,17 +5,26 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import uvloop
 from structlog.testing import capture_logs
 
-from croupier_server.journal import Deadline, JournalError, JournalUnavailable, Stored, open_journal
+from croupier_server.journal import (
+    Deadline,
+    JournalError,
+    JournalRefused,
+    JournalUnavailable,
+    Stored,
+    open_journal,
+)
 from croupier_server.journal.base import NotWritten
 from croupier_server.journal.redis import RedisJournal
-from croupier_server.journal.redis_scripts import Names
+from croupier_server.journal.redis_names import Names
 from croupier_server.journal.redis_url import Address, parse_url
-from croupier_server.journal.redis_wire import Confirm, NotConfirmed
+from croupier_server.journal.redis_wire import Confirm, NotConfirmed, Wire
 from croupier_server.settings import Settings
 from server.journal_contract import Heard, batch, lobby_row
 from server.redis_cluster import RedisCluster, shared_cluster
@@ -160,6 +169,7 @@ class TestReplicas:
         replica = Replica(journal, Settings(), time.monotonic)
         with RedisServer(replicaof=f"127.0.0.1 {own_server.port}") as copy:
             await until(lambda: b"master_link_status:up" in copy.command("INFO"))
+            await until(lambda: b"state=online" in own_server.command("INFO"))
             await replica.clock.refresh()
             name = await replica.deal("doudizhu")
             copy.command("REPLICAOF", "NO", "ONE")
@@ -171,6 +181,7 @@ class TestReplicas:
                     await replica.move(name, who, "bid 1", request_id="r")
             copy.command("REPLICAOF", "127.0.0.1", own_server.port)
             await until(lambda: b"master_link_status:up" in copy.command("INFO"))
+            await until(lambda: b"state=online" in own_server.command("INFO"))
             assert await replica.move(name, who, "bid 1", request_id="r") == seq + 1
         await replica.tables.stop()
         await journal.close()
@@ -275,13 +286,13 @@ class TestOpen:
         assert (await journal.rows_of("house"), heard.seqs) == ([lobby_row("t", subjects=["house"])], [1])
         assert await journal.clock_ms() > 0
         await journal.close()
-        with pytest.raises(JournalUnavailable, match="password") as refused:
+        with pytest.raises(JournalRefused, match="password") as refused:
             await open_journal(url.replace("p%40ss", "wrong"))
         assert "wrong" not in str(refused.value)
 
     async def test_missing_rights_show_at_once(self, own_server: RedisServer) -> None:
         own_server.command("ACL", "SETUSER", "croupier", "on", "nopass", "~croupier*", "+@all")
-        with pytest.raises(NotWritten, match="rights"):
+        with pytest.raises(JournalRefused, match="rights"):
             await open_journal(f"redis://croupier:any@127.0.0.1:{own_server.port}")
 
     async def test_a_unix_socket(self, server: RedisServer, journal: RedisJournal) -> None:
@@ -295,17 +306,47 @@ class TestOpen:
         with pytest.raises(JournalUnavailable, match=f"127.0.0.1:{own_server.port}"):
             await RedisJournal.open(own_server.url)
 
-    async def test_somebody_else_there(self) -> None:
+    @pytest.mark.parametrize(("scheme", "why"), [("redis", "protocol"), ("rediss", "(?i)ssl")])
+    async def test_somebody_else_there(self, scheme: str, why: str) -> None:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readline()
+            await reader.read(1)
             writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-            await reader.read()
+            with suppress(OSError):  # over TLS the connection is reset
+                await reader.read()
             writer.close()
 
         async with await asyncio.start_server(answer, "127.0.0.1", 0) as stranger:
             port = stranger.sockets[0].getsockname()[1]
-            with pytest.raises(JournalUnavailable, match="protocol"):
-                await RedisJournal.open(f"redis://127.0.0.1:{port}")
+            with pytest.raises(JournalRefused, match=why):
+                await RedisJournal.open(f"{scheme}://127.0.0.1:{port}")
+
+    async def test_one_that_has_all_the_clients_it_takes_may_take_us_later(
+        self, own_server: RedisServer
+    ) -> None:
+        async with opened(own_server):
+            own_server.command("CONFIG", "SET", "maxclients", 1)
+            with pytest.raises(JournalUnavailable) as full:
+                await RedisJournal.open(own_server.url)
+            assert not isinstance(full.value, JournalRefused)
+
+    def test_being_cancelled_while_a_connection_is_made_leaves_nothing_to_wait_for(
+        self, server: RedisServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made = Wire.connection_made
+
+        async def cancelled_at_once() -> None:
+            opening = asyncio.create_task(RedisJournal.open(server.url))
+
+            def made_and_cancelled(wire: Wire, transport: asyncio.BaseTransport) -> None:
+                made(wire, transport)
+                opening.cancel()
+
+            monkeypatch.setattr(Wire, "connection_made", made_and_cancelled)
+            with pytest.raises(asyncio.CancelledError):
+                async with asyncio.timeout(10):
+                    await opening
+
+        uvloop.run(cancelled_at_once())  # the loop that servers run in
 
     async def test_a_replica_is_refused(self, own_server: RedisServer) -> None:
         own_server.command("REPLICAOF", "127.0.0.1", 1)
@@ -332,7 +373,7 @@ class TestOpen:
         settings = {"tls_port": port, "tls_cert_file": certificate, "tls_key_file": key}
         with RedisServer(f"user croupier on >p@ss {RIGHTS}", **settings, tls_auth_clients="no"):
             url = f"rediss://croupier:p%40ss@127.0.0.1:{port}"
-            with pytest.raises(JournalUnavailable, match=r"(?i)certificate"):
+            with pytest.raises(JournalRefused, match=r"(?i)certificate"):
                 await open_journal(url)
             monkeypatch.setenv("SSL_CERT_FILE", certificate)
             journal = await open_journal(url)

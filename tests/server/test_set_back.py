@@ -19,7 +19,7 @@ from croupier_server.fold import Phase
 from croupier_server.journal import JournalUnavailable, SequenceConflict, Stored
 from croupier_server.journal.base import NotWritten
 from croupier_server.journal.redis import RedisJournal
-from croupier_server.journal.redis_scripts import Names
+from croupier_server.journal.redis_names import Names
 from croupier_server.settings import Settings
 from server.journal_contract import Heard, batch, lobby_row
 from server.redis_server import RedisServer, append_at_last, opened, until

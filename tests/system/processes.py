@@ -42,10 +42,6 @@ def free_port() -> int:
             return port
 
 
-class DidNotBegin(AssertionError):
-    """A server ended before it served; says what it logged."""
-
-
 class ServerProcess:
     """``croupier serve`` on one journal and one port, through all its lives. Addresses are ``HOST:PORT``."""
 
@@ -79,7 +75,7 @@ class ServerProcess:
             line = await process.stdout.readline()
         if not line:
             await self._gone()
-            raise DidNotBegin("\n".join(["the server did not begin", *self.log[self._life_begins :]]))
+            raise AssertionError("\n".join(["the server did not begin", *self.log[self._life_begins :]]))
         self.ready = json.loads(line)
         assert self.ready["listen"] == self.address
 

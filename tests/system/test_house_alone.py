@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import urllib.request
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,16 +18,20 @@ import pytest
 from croupier.bots import make_bot
 from croupier_server.house_main import JOURNAL_VARIABLE, main
 from system.players import Ledger, clients, play
-from system.processes import PATIENCE
+from system.processes import PATIENCE, free_port
 from system.replicas import Replicas, replicas
 
 
 @asynccontextmanager
-async def house(place: Replicas) -> AsyncIterator[list[int]]:
-    """The house of these servers: the pids of its two processes of bots, which end with the block."""
+async def house(place: Replicas, metrics: int) -> AsyncIterator[list[int]]:
+    """The house of these servers: the pids of its two processes of bots, which end with the block.
+
+    Their metrics are at the port ``metrics`` and the next one.
+    """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "croupier_server.house_main"),
         *("--server", ",".join(place.addresses), "--processes", "2"),
+        *("--metrics", f"127.0.0.1:{metrics}"),
         env={**os.environ, JOURNAL_VARIABLE: place.store.url},
         stdout=DEVNULL,
         stderr=PIPE,
@@ -49,7 +54,8 @@ async def house(place: Replicas) -> AsyncIterator[list[int]]:
 
 
 async def test_it_plays_at_servers_that_have_no_bots_of_their_own() -> None:
-    async with replicas(2) as place, house(place) as bots:
+    metrics = free_port()
+    async with replicas(2) as place, house(place, metrics) as bots:
         for pid in bots:
             told = told_by_others(pid)
             assert b"eyJ" not in told, "a token"
@@ -61,10 +67,21 @@ async def test_it_plays_at_servers_that_have_no_bots_of_their_own() -> None:
                 await player.invite_bot(table.name, level=level)
             ledger = Ledger(table.name, seat.number)
             await play(seat, ledger, make_bot("doudizhu", "easy", 1))
+        pages = [await asyncio.to_thread(page, metrics + shard) for shard in range(2)]
         thinkers = [thinker for pid in bots for thinker in children(pid)]
     assert {seat for seat, _, _ in ledger.moves()} == {0, 1, 2}
+    for level in ("easy", "normal"):
+        answered = f'croupier_house_thoughts_total{{end="answered",level="{level}"}} 0.0'
+        assert sum(answered in each for each in pages) == 1, "the other process has a seat of that level"
     assert len(thinkers) == 1  # the table is one process's, and one of its seats thinks slowly
     assert not any(map(lives, thinkers))
+
+
+def page(port: int) -> str:
+    """The metrics of a process of bots."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        text: str = answer.read().decode()
+    return text
 
 
 def lives(pid: int) -> bool:
@@ -91,5 +108,6 @@ def test_without_a_journal_it_says_so(
     assert ended.value.code == 2
     assert JOURNAL_VARIABLE in capsys.readouterr().err
     monkeypatch.setenv(JOURNAL_VARIABLE, "redis+unix:///nowhere")
+    monkeypatch.setenv("CROUPIER_JOURNAL_WAIT_S", "0")
     assert main(["--server", "127.0.0.1:1"]) == 1
     assert "the journal cannot be read" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from croupier_server.archive.base import (
     Archive,
     Archived,
     ArchiveError,
+    ArchiveRefused,
     ArchiveUnavailable,
 )
 from croupier_server.archive.folder import FolderArchive
@@ -19,6 +20,7 @@ __all__ = [
     "AnotherIsKept",
     "Archive",
     "ArchiveError",
+    "ArchiveRefused",
     "ArchiveUnavailable",
     "Archived",
     "FolderArchive",

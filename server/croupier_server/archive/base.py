@@ -40,6 +40,10 @@ class ArchiveUnavailable(ArchiveError):
     """The store cannot be reached or will not write now. After ``put`` the outcome is unknown: put again."""
 
 
+class ArchiveRefused(ArchiveUnavailable):
+    """The store refuses for what waiting does not mend: a password, a folder that is not there."""
+
+
 class AnotherIsKept(ArchiveError):
     """The archive keeps another table of that name; it was left as it is."""
 

@@ -23,7 +23,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, Self, TypeVar, TypeVarTuple
 
-from croupier_server.archive.base import AnotherIsKept, Archived, ArchiveError, ArchiveUnavailable
+from croupier_server.archive.base import (
+    AnotherIsKept,
+    Archived,
+    ArchiveError,
+    ArchiveRefused,
+    ArchiveUnavailable,
+)
 
 _NAME: Final = re.compile(r"tables/([A-Za-z0-9_-]{1,64})")
 _EXTRA: Final = ',"archive":{'
@@ -51,14 +57,16 @@ class FolderArchive:
     async def open(cls, path: Path | str) -> Self:
         """Open or create the archive at ``path``; the folder's own folder must exist.
 
-        Raises ``ArchiveUnavailable``, or ``ArchiveError`` where the file system knows no links.
+        Raises ``ArchiveRefused``, or ``ArchiveError`` where the file system knows no links.
         """
         threads = ThreadPoolExecutor(_THREADS, "archive")
         archive = cls(path, threads)
         try:
             await archive._run(archive._prepare)
-        except BaseException:
+        except BaseException as error:
             threads.shutdown(wait=False)
+            if isinstance(error, ArchiveUnavailable):
+                raise ArchiveRefused(str(error)) from error
             raise
         return archive
 

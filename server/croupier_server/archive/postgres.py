@@ -19,7 +19,13 @@ import psycopg
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from croupier_server.archive.base import AnotherIsKept, Archived, ArchiveError, ArchiveUnavailable
+from croupier_server.archive.base import (
+    AnotherIsKept,
+    Archived,
+    ArchiveError,
+    ArchiveRefused,
+    ArchiveUnavailable,
+)
 
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS croupier_archived (
@@ -56,7 +62,8 @@ class PostgresArchive:
         """Open the archive in the database that ``url`` names, and create its table.
 
         A call is given up when it had no connection, or then no answer, for ``answer_seconds``.
-        Raises ``ArchiveUnavailable``, or ``ArchiveError`` for a URL or rights that do not do.
+        Raises ``ArchiveUnavailable``, ``ArchiveRefused`` for a password or rights that do not do, or
+        ``ArchiveError`` for such a URL.
         """
         pool = AsyncConnectionPool[_Connection](
             url,
@@ -121,6 +128,8 @@ class PostgresArchive:
                 yield connection
         except (PoolTimeout, TimeoutError) as error:
             raise ArchiveUnavailable("PostgreSQL cannot be reached now") from error
+        except psycopg.ProgrammingError as error:
+            raise ArchiveRefused(f"PostgreSQL: {_said(error)}") from error
         except psycopg.Error as error:
             raise ArchiveUnavailable(f"PostgreSQL: {_said(error)}") from error
 
@@ -136,7 +145,10 @@ async def _try_once(url: str) -> None:
     except psycopg.ProgrammingError as error:
         raise ArchiveError(f"PostgreSQL: {_said(error)}") from error
     except psycopg.Error as error:
-        raise ArchiveUnavailable(f"PostgreSQL: {_said(error)}") from error
+        # No code comes with it. A server that is away or about to be there asks for no password.
+        asked = error.pgconn is not None and error.pgconn.used_password
+        kind = ArchiveRefused if asked else ArchiveUnavailable
+        raise kind(f"PostgreSQL: {_said(error)}") from error
 
 
 def _said(error: psycopg.Error) -> str:

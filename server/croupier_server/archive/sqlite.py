@@ -14,7 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, Self, TypeVar, TypeVarTuple
 
-from croupier_server.archive.base import AnotherIsKept, Archived, ArchiveError, ArchiveUnavailable
+from croupier_server.archive.base import (
+    AnotherIsKept,
+    Archived,
+    ArchiveError,
+    ArchiveRefused,
+    ArchiveUnavailable,
+)
 
 APPLICATION_ID: Final = 0x43525541
 """``PRAGMA application_id`` of an archive: "CRUA"."""
@@ -50,7 +56,7 @@ class SqliteArchive:
     async def open(cls, path: Path | str) -> Self:
         """Open or create the archive at ``path``, mode 0600; its folder must exist.
 
-        Raises ``ArchiveUnavailable``, or ``ArchiveError`` for a file that is no archive or of a
+        Raises ``ArchiveRefused``, or ``ArchiveError`` for a file that is no archive or of a
         newer form.
         """
         thread = ThreadPoolExecutor(1, "archive")
@@ -60,7 +66,7 @@ class SqliteArchive:
         except BaseException as error:
             thread.shutdown(wait=False)
             if isinstance(error, OSError | sqlite3.Error):
-                raise ArchiveUnavailable(f"cannot open the archive {path}: {error}") from error
+                raise ArchiveRefused(f"cannot open the archive {path}: {error}") from error
             raise
 
     async def put(self, archived: Archived) -> None:

@@ -117,6 +117,13 @@ class JournalUnavailable(JournalError):
     """
 
 
+class JournalRefused(JournalUnavailable):
+    """The store refuses for what waiting does not mend: a password, a right, a folder that is not there.
+
+    Whoever starts while a store is away waits after any other ``JournalUnavailable``.
+    """
+
+
 class JournalLocked(JournalError):
     """Another process has this store open, and it can be open only once."""
 

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from croupier_server.journal.base import JournalError, JournalUnavailable, NotWritten
 from croupier_server.journal.redis_link import Link, Outages
-from croupier_server.journal.redis_scripts import SHARDS, shard_slot
+from croupier_server.journal.redis_names import SHARDS, shard_slot
 from croupier_server.journal.redis_servers import Node, Way
 from croupier_server.journal.redis_troubles import Troubles
 from croupier_server.journal.redis_url import Address
@@ -102,7 +102,10 @@ class Cluster:
     async def open(self) -> None:
         """See ``Servers.open``."""
         self._apply(await self._learn())
-        await asyncio.gather(*(link.open() for node in self.nodes for link in node.links))
+        # None is left to itself: whoever closes what did not open must find all of them at rest.
+        opened = (link.open() for node in self.nodes for link in node.links)
+        for failed in filter(None, await asyncio.gather(*opened, return_exceptions=True)):
+            raise failed
         self._keeper = asyncio.create_task(self._keep(), name="redis cluster")
 
     async def attempt(

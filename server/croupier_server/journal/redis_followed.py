@@ -16,7 +16,8 @@ import structlog
 
 from croupier_server.journal.base import Append, JournalError, JournalUnavailable, NotWritten, Stored
 from croupier_server.journal.local import Listeners
-from croupier_server.journal.redis_scripts import StoredRow, shard_of
+from croupier_server.journal.redis_forms import StoredRow
+from croupier_server.journal.redis_names import shard_of
 
 _log: Final = structlog.get_logger()
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+import ssl
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import structlog
 
-from croupier_server.journal.base import JournalUnavailable, NotWritten, QueueFull
+from croupier_server.journal.base import JournalRefused, JournalUnavailable, NotWritten, QueueFull
 from croupier_server.journal.redis_url import Address
 from croupier_server.journal.redis_wire import (
     ANSWER_SECONDS,
@@ -203,7 +204,8 @@ class Link:
         except TimeoutError:
             raise await self._given_up(wire, f"{self._address.shown} does not answer") from None
         except OSError as error:
-            raise await self._given_up(wire, f"{self._address.shown}: {error}") from error
+            given_up = await self._given_up(wire, f"{self._address.shown}: {error}")
+            raise (JournalRefused(str(given_up)) if _is_about_tls(error) else given_up) from error
         except BaseException:
             await self._given_up(wire, "not ready")
             raise
@@ -214,14 +216,25 @@ class Link:
 
     async def _dial(self, wire: Wire) -> None:
         loop, address = asyncio.get_running_loop(), self._address
-        if address.socket:
-            await loop.create_unix_connection(lambda: wire, address.socket)
-        else:
-            tls = address.tls_context()
-            await loop.create_connection(lambda: wire, address.host, address.port, ssl=tls)
+        try:
+            if address.socket:
+                await loop.create_unix_connection(lambda: wire, address.socket)
+            else:
+                tls = address.tls_context()
+                await loop.create_connection(lambda: wire, address.host, address.port, ssl=tls)
+        except BaseException:
+            # Cancelled in the moment in which it is made, it is closed; uvloop does not say so.
+            wire.connection_lost(None)
+            raise
 
     async def _given_up(self, wire: Wire, problem: str) -> JournalUnavailable:
         error = JournalUnavailable(problem)
         wire.cut(error)
         await wire.gone.wait()
         return error
+
+
+def _is_about_tls(error: OSError) -> bool:
+    """Whether a server was reached that is not trusted or speaks no TLS; not that it went away meanwhile."""
+    lost = ssl.SSLEOFError | ssl.SSLZeroReturnError | ssl.SSLSyscallError
+    return isinstance(error, ssl.SSLError) and not isinstance(error, lost)

@@ -28,13 +28,8 @@ from croupier_server.journal.base import (
 )
 from croupier_server.journal.local import Listeners, Subscribers
 from croupier_server.journal.redis_followed import Followed, Reads, Repeated
-from croupier_server.journal.redis_scripts import (
-    Names,
-    StoredRow,
-    subjects_in,
-    unpack_news,
-    unpack_row,
-)
+from croupier_server.journal.redis_forms import StoredRow, subjects_in, unpack_news, unpack_row
+from croupier_server.journal.redis_names import Names
 from croupier_server.journal.redis_servers import Node, Servers
 from croupier_server.journal.redis_wire import ANSWER_SECONDS, Redirected, Wire, refusal
 

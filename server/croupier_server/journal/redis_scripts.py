@@ -1,25 +1,7 @@
-"""How a journal lies in Redis: its keys, its scripts, and the bytes of rows and of news.
+"""The scripts of a journal in Redis; ``redis_names`` has the keys, ``redis_forms`` the bytes.
 
 The law of this file: an append is one script, and one script is one step: it checks all that
-can fail, then writes, then tells. Entry *n* of a stream is the *n*-th of its list, so there can
-be no gap; what changes with an entry lies in the same slot as the entry.
-
-Keys, where TAG is ``{s000}`` to ``{s255}``, from the stream's name:
-
-    croupier:TAG:e:STREAM       list     the entries, in order
-    croupier:TAG:deadlines      zset     stream by the time when something is to be done
-    croupier:TAG:bound          hash     stream to the number of the entry that set its deadline
-    croupier:TAG:finished       zset     streams that are over, by the time when they may be retired
-    croupier:TAG:rows           hash     stream to its row
-    croupier:TAG:of:SUBJECT     set      streams whose row concerns the subject
-    croupier:TAG:in:INDEX       zset     listed rows by age; an index is ``all``, ``free``,
-                                         ``game/GAME`` or ``state/STATE``
-    croupier:clock              string   the latest time that the journal gave
-    croupier:key:NAME           string   a key
-
-A stream's entries are told on the sharded channel that is named as their list, a shard's rows on
-the one that is named as their hash. Channels know no databases, so in database 2 all names begin
-``croupier@2:``.
+can fail, then writes, then tells.
 
 What spans streams (deadlines, pages, the rows of a subject) is found by asking all 256 slots in
 one script, 0.2 to 2 ms of Redis's time: there is no second index that could disagree. In a cluster
@@ -28,39 +10,11 @@ each node is asked for the shards that it has.
 
 from __future__ import annotations
 
-import binascii
 import hashlib
-import json
-import zlib
-from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final
 
-from croupier_server.journal.base import Row, Stored
-
-SHARDS: Final = 256
-_SLOTS: Final = 16_384
-
-
-def slot_of(key: str) -> int:
-    """The slot of a key in a cluster: that of its hash tag, if it has one."""
-    _, opened, rest = key.partition("{")
-    tag, closed, _ = rest.partition("}")
-    return binascii.crc_hqx((tag if opened and closed and tag else key).encode(), 0) % _SLOTS
-
-
-_SHARD_SLOTS: Final = tuple(slot_of(f"{{s{shard:03}}}") for shard in range(SHARDS))
-
-
-def shard_of(stream: str) -> int:
-    """The number of the shard that a stream is in."""
-    return zlib.crc32(stream.encode()) % SHARDS
-
-
-def shard_slot(shard: int) -> int:
-    """The slot of all keys of a shard."""
-    return _SHARD_SLOTS[shard]
-
+from croupier_server.journal.redis_wire import Part, ScriptForgotten, Wire
 
 _SHARDS_OF_A_NAME: Final = """
 -- All shards of a name, or of 'NAME 0110…' those that have a 1.
@@ -361,83 +315,9 @@ RETIRE: Final = Script(_RETIRE)
 ROWS_OF: Final = Script(_ROWS_OF)
 
 
-class Names:
-    """The names of keys and channels in one database."""
-
-    def __init__(self, database: int) -> None:
-        self.root: Final = f"croupier@{database}" if database else "croupier"
-        self.clock: Final = f"{self.root}:clock"
-        self._shards: Final = [f"{self.root}:{{s{number:03}}}:" for number in range(SHARDS)]
-        self.slots: Final = dict(zip(self._shards, _SHARD_SLOTS, strict=True))
-        """The slot of all keys that begin with what ``shard`` gives."""
-
-    def shard(self, stream: str) -> str:
-        """What the keys of a stream begin with."""
-        return self._shards[shard_of(stream)]
-
-    def rows(self, shard: int) -> str:
-        """The hash of a shard's rows, and the channel on which they are told."""
-        return f"{self._shards[shard]}rows"
-
-    def of(self, shard: int, subject: str) -> str:
-        """The set of a shard's streams whose row concerns a subject."""
-        return f"{self._shards[shard]}of:{subject}"
-
-    def some(self, shards: Collection[int]) -> str:
-        """What scripts that ask many shards take for the name: which of them."""
-        if len(shards) == SHARDS:
-            return self.root
-        return f"{self.root} {''.join('1' if shard in shards else '0' for shard in range(SHARDS))}"
-
-    def shard_in(self, name: str) -> int:
-        """The number of the shard that a key or channel is named for."""
-        return int(name[len(self.root) + 3 : len(self.root) + 6])
-
-    def entries(self, stream: str) -> str:
-        """The list of a stream's entries, and the channel on which they are told."""
-        return f"{self.shard(stream)}e:{stream}"
-
-    def entries_like(self, prefix: str) -> str:
-        """A pattern for the lists of all streams whose name begins so."""
-        return f"{self.root}:{{s[0-9][0-9][0-9]}}:e:{prefix}*"
-
-    def key(self, name: str) -> str:
-        """Where a key of that name is."""
-        return f"{self.root}:key:{name}"
-
-
-class StoredRow(NamedTuple):
-    """A row and the number of the entry that came with it: a higher one is newer."""
-
-    row: Row
-    seq: int
-
-
-def pack_row(row: Row, seq: int) -> bytes:
-    """A row as it is stored: a line of JSON, which the script reads, and the row's data."""
-    head = [seq, row.stream, row.game, row.state, row.free_seats, row.listed, row.created_ms, row.subjects]
-    return json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + row.data
-
-
-def unpack_row(stored: bytes) -> StoredRow:
-    """The row in what ``pack_row`` gave."""
-    head, _, data = stored.partition(b"\n")
-    seq, stream, game, state, free, listed, created, subjects = json.loads(head)
-    return StoredRow(Row(stream, game, state, free, listed, created, tuple(subjects), data), seq)
-
-
-def subjects_in(head: bytes) -> tuple[str, ...]:
-    """Whom a row concerned, by its line of JSON; nobody when there was no row."""
-    return tuple(json.loads(head)[-1]) if head else ()
-
-
-def unpack_news(news: bytes) -> list[Stored]:
-    """The entries that were told: ``LAST LENGTH LENGTH…``, a line's end, and their bytes."""
-    head, _, rest = news.partition(b"\n")
-    last, *lengths = map(int, head.split())
-    entries: list[Stored] = []
-    at = 0
-    for seq, length in enumerate(lengths, last + 1):
-        entries.append(Stored(seq, rest[at : at + length]))
-        at += length
-    return entries
+async def run(wire: Wire, script: Script, *rest: Part) -> Any:
+    """What a script answers. Raises ``JournalUnavailable``."""
+    try:
+        return await wire.call("EVALSHA", script.sha, *rest)
+    except ScriptForgotten:
+        return await wire.call("EVAL", script.source, *rest)

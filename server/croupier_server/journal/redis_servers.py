@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, TypeVar
 
 from croupier_server.journal.redis_link import Link
-from croupier_server.journal.redis_scripts import SHARDS
+from croupier_server.journal.redis_names import SHARDS
 from croupier_server.journal.redis_wire import Part, Wire
 
 Way = Literal["append", "read"]

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import hiredis
 
-from croupier_server.journal.base import JournalUnavailable, NotWritten
+from croupier_server.journal.base import JournalRefused, JournalUnavailable, NotWritten
 
 ANSWER_SECONDS: Final = 3.0
 """How long a command may wait for its answer."""
@@ -48,7 +48,15 @@ class ScriptForgotten(NotWritten):
     """Redis does not have a script (any more) that was called by its hash."""
 
 
-class KeyTaken(NotWritten):
+class Denied(NotWritten, JournalRefused):
+    """Redis does not let this user in, or not do what a journal does."""
+
+
+class Unforeseen(JournalRefused):
+    """Redis answers something that a journal does not reckon with. It may have done what it was told."""
+
+
+class KeyTaken(NotWritten, JournalRefused):
     """A key of the journal holds something that the journal did not put there."""
 
 
@@ -82,11 +90,14 @@ _REFUSALS: Final = {
     "MASTERDOWN": "this Redis is a replica that has lost its primary",
     "LOADING": "Redis is still loading its data",
     "BUSY": "Redis is busy with a script",
+}
+_DENIALS: Final = {
     "NOAUTH": "Redis wants a password",
     "WRONGPASS": "Redis does not take this user and password",
     "NOPERM": "this Redis user lacks rights that the journal needs",
 }
 _REDIRECTIONS: Final = frozenset({"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"})
+_FULL: Final = "max number of clients reached"
 _NOT_HERE: Final = "non local key"
 """What a script is told that needs a key whose slot is elsewhere, or on its way."""
 
@@ -105,8 +116,12 @@ def refusal(reply: Exception) -> JournalUnavailable:
         return Redirected(text)
     if _NOT_HERE in text:
         return Redirected("TRYAGAIN: the keys of a script are not all here")
+    if code in _DENIALS:
+        return Denied(_DENIALS[code])
+    if _FULL in text:
+        return NotWritten("Redis has as many clients as it takes (maxclients)")
     meaning = _REFUSALS.get(code)
-    return NotWritten(meaning) if meaning else JournalUnavailable(f"Redis answers: {text[:120]}")
+    return NotWritten(meaning) if meaning else Unforeseen(f"Redis answers: {text[:120]}")
 
 
 def settle(answer: asyncio.Future[Any], reply: Any) -> None:
@@ -226,7 +241,7 @@ class Wire(asyncio.Protocol):
                 elif self._news is not None:
                     self._news(reply)
         except hiredis.ProtocolError:
-            self.cut(JournalUnavailable("what answers there does not speak Redis's protocol"))
+            self.cut(JournalRefused("what answers there does not speak Redis's protocol"))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell all who wait."""

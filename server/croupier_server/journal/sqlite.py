@@ -110,7 +110,7 @@ class SqliteJournal:
         """Open or create the journal at ``path``, mode 0600; its folder must exist.
 
         Beside it lie ``-wal`` and ``-shm``, which belong to it, and ``.lock``, which is empty.
-        Raises ``JournalLocked``, ``JournalUnavailable``, or ``JournalError`` for a file that is
+        Raises ``JournalLocked``, ``JournalRefused``, or ``JournalError`` for a file that is
         no journal or of a newer form.
         """
         read_thread = ThreadPoolExecutor(1, "journal-reader")

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from croupier_server.journal.base import JournalError, JournalLocked, JournalUnavailable
+from croupier_server.journal.base import JournalError, JournalLocked, JournalRefused
 
 APPLICATION_ID: Final = 0x43525550
 """``PRAGMA application_id`` of a journal: "CRUP"."""
@@ -91,7 +91,7 @@ class OpenFile(NamedTuple):
 def open_file(path: Path) -> OpenFile:
     """Open or create the journal at ``path``; its folder must exist. Blocks.
 
-    Raises ``JournalLocked`` when it is open elsewhere, ``JournalUnavailable`` when the system
+    Raises ``JournalLocked`` when it is open elsewhere, ``JournalRefused`` when the system
     refuses, ``JournalError`` for a file that is no journal or of a newer form.
     """
     path = path.expanduser().resolve()  # whatever link one comes by, the lock must be the same
@@ -112,7 +112,7 @@ def open_file(path: Path) -> OpenFile:
             undo.pop_all()
             return OpenFile(writer, reader, lock, not_before_ms)
     except (OSError, sqlite3.Error) as error:
-        raise JournalUnavailable(f"cannot open the journal {path}: {error}") from error
+        raise JournalRefused(f"cannot open the journal {path}: {error}") from error
 
 
 def _lock(path: Path) -> int:
@@ -168,7 +168,7 @@ def _make_private(path: Path) -> None:
 def _use_log(path: Path, db: sqlite3.Connection) -> None:
     (mode,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
     if mode != "wal":
-        raise JournalUnavailable(f"no write-ahead log can be kept beside {path}")
+        raise JournalRefused(f"no write-ahead log can be kept beside {path}")
     db.execute("PRAGMA synchronous = FULL")  # what is acknowledged survives a loss of power
     db.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
     db.execute(f"PRAGMA journal_size_limit = {_LARGEST_LOG_LEFT}")
