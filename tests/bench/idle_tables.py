@@ -1,7 +1,7 @@
 """Seats so many tables, follows them all, says that it is ready, and keeps quiet until SIGTERM.
 
-A table is dealt and waits for its first move. One of its three players follows it, with up to a thousand
-others on one stream, so it stays in the server's memory.
+A table is dealt and waits for its first move. One of its three players follows it, with the others that they
+sit at on one stream, so it stays in the server's memory.
 
     python -m bench.idle_tables ADDRESS TABLES
 """
@@ -19,16 +19,19 @@ import uvloop
 from bench.bench_memory import follow
 from bench.load import Player, Window, seat_table
 
-_GROUPS = 16
-"""How many tables are seated side by side, each by players of its own."""
+_EACH = 50
+"""At how many tables a player sits."""
+_SIDE_BY_SIDE = 16
+"""How many tables are seated at a time, each by players of its own."""
 
 
 async def run(address: str, tables: int) -> None:
     """Seat, follow, wait."""
     async with grpc.aio.insecure_channel(address) as channel:
-        shares = [tables // _GROUPS + (n < tables % _GROUPS) for n in range(_GROUPS)]
-        keepers = await asyncio.gather(*(seat(channel, n, share) for n, share in enumerate(shares)))
-        streams = [asyncio.create_task(follow(keeper)) for keeper in keepers if keeper.seats]
+        turns = asyncio.Semaphore(_SIDE_BY_SIDE)
+        shares = [min(_EACH, tables - first) for first in range(0, tables, _EACH)]
+        keepers = await asyncio.gather(*(seat(channel, n, share, turns) for n, share in enumerate(shares)))
+        streams = [asyncio.create_task(follow(keeper)) for keeper in keepers]
         stop = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
         print(json.dumps({"event": "ready", "listen": address}), flush=True)
@@ -38,14 +41,15 @@ async def run(address: str, tables: int) -> None:
         await asyncio.gather(*streams, return_exceptions=True)
 
 
-async def seat(channel: grpc.aio.Channel, group: int, tables: int) -> Player:
-    """A player who sits, with two others, at so many tables."""
+async def seat(channel: grpc.aio.Channel, group: int, tables: int, turns: asyncio.Semaphore) -> Player:
+    """A player who sits, with two others, at so many tables once it is their turn."""
     window = Window()
     players = [Player(channel, f"idle {group}.{n}", window) for n in range(3)]
-    for player in players:
-        await player.sign_in()
-    for _ in range(tables):
-        await seat_table(players, window)
+    async with turns:
+        for player in players:
+            await player.sign_in()
+        for _ in range(tables):
+            await seat_table(players, window)
     return players[0]
 
 
