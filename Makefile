@@ -1,6 +1,8 @@
 # One command each; every target sets up what it needs in .venv first.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PLAYABLE := .venv/.playable
 SETUP := .venv/.installed
 WHEEL := .venv-wheel/bin
 COMPILED := $(shell find server/croupier_games server/croupier_server clients/croupier -name '*.py')
@@ -9,16 +11,21 @@ COMPILED := $(shell find server/croupier_games server/croupier_server clients/cr
 
 setup: $(SETUP)
 
-$(SETUP): requirements/dev.txt pyproject.toml protos/generate.py $(wildcard protos/croupier/v1/*.proto) server/croupier_server/journal/v1/entry.proto
+# What plays and serves, in a fifth of the space that all tools take.
+$(PLAYABLE): requirements/build.txt requirements/serve.txt pyproject.toml protos/generate.py $(wildcard protos/croupier/v1/*.proto) server/croupier_server/journal/v1/entry.proto
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	touch $(SETUP)
+	$(PIP) --require-hashes -r requirements/build.txt -r requirements/serve.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
 
-play: setup
+$(SETUP): $(PLAYABLE) requirements/dev.txt
+	$(PIP) --require-hashes -r requirements/dev.txt
+	touch $@
+
+play: $(PLAYABLE)
 	$(BIN)/croupier play doudizhu
 
-serve: setup
+serve: $(PLAYABLE)
 	$(BIN)/croupier serve
 
 test: setup components
