@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PLAYABLE := .venv/.playable
 SETUP := .venv/.installed
 WHEEL := .venv-wheel/bin
-COMPILED := $(shell find server/croupier_games server/croupier_server clients/croupier -name '*.py')
+PACKAGES := $(shell find server/croupier_games server/croupier_server clients/croupier -name '*.py')
 
 .PHONY: setup play serve test test-wheel components check bench chaos generate format picture clean
 
@@ -49,14 +49,10 @@ components:
 		test -z "$$CI"; \
 	fi
 
-# The tests of the server that go through what is compiled of it.
-ON_A_WHEEL := clock compiled eviction feed fold follow follow_secrecy fuzz golden journal_local moves play_moves \
-	seating set_back tables two_replicas
-
 test-wheel: .venv-wheel/.installed
-	CROUPIER_WHEEL=1 FUZZ_CALLS=5000 $(WHEEL)/python -m pytest -n 2 --dist worksteal tests/games tests/clients/test_bots*.py $(ON_A_WHEEL:%=tests/server/test_%.py)
+	CROUPIER_WHEEL=1 $(WHEEL)/python -m pytest -n 2 --dist worksteal tests/games tests/clients/test_bots*.py
 
-.venv-wheel/.installed: .venv-wheel/.tools server/compile_wheel.py protos/generate.py pyproject.toml $(COMPILED) | setup
+.venv-wheel/.installed: .venv-wheel/.tools server/compile_rules.py protos/generate.py pyproject.toml $(PACKAGES) | setup
 	rm -rf build/wheel
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/wheel .
 	$(WHEEL)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/wheel/*.whl

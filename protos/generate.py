@@ -25,19 +25,19 @@ SOURCES = (("protos", "croupier/v1", "clients"), ("server", "croupier_server/jou
 
 
 class GenerateProtos(BuildHookInterface[Any]):
-    """Runs protoc before anything is built or installed; a wheel also gets modules compiled."""
+    """Runs protoc before anything is built or installed; a wheel also gets the rules compiled."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Generate; compile for a wheel that is no editable one."""
+        """Generate; compile the rules for a wheel that is no editable one."""
         for _, _, target in SOURCES:
             generate(ROOT / target, only=target)
         if self.target_name == "wheel" and version == "standard":
             sys.path.insert(0, str(ROOT / "server"))
-            from compile_wheel import compile_modules
+            from compile_rules import compile_rules
 
-            compile_modules(build_data, self.app.display_info)
+            compile_rules(build_data, self.app.display_info)
 
 
 def googleapis() -> Path:

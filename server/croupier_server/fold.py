@@ -138,19 +138,6 @@ class TableState:
         self.ended: entry_pb2.Ended | None = None
         self.requests: dict[tuple[str, str], Accepted] = {}
 
-    def branch(self) -> TableState:
-        """A copy that folds on alone; it starts without the requests that were accepted."""
-        branch = TableState(self.name)
-        branch.seq, branch.time_ms = self.seq, self.time_ms
-        branch.game, branch.options = self.game, self.options
-        branch.created, branch.created_ms, branch.creator = self.created, self.created_ms, self.creator
-        branch.phase, branch.seats, branch.ended = self.phase, self.seats, self.ended
-        branch.deals, branch.game_state, branch.game_seq = self.deals, self.game_state, self.game_seq
-        branch.to_act = self.to_act
-        branch.deadline_ms, branch.deadline_seq = self.deadline_ms, self.deadline_seq
-        branch.deadline_set_ms = self.deadline_set_ms
-        return branch
-
     @property
     def rules(self) -> Game[Any, Any]:
         """The table's game. Only after the first entry."""

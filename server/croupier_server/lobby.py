@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import copy
 import hmac
 import json
 from collections.abc import Sequence
@@ -85,7 +86,8 @@ def lobby_row(state: TableState) -> Row:
 
 def row_after(state: TableState, datas: Sequence[bytes], drafts: Sequence[Draft]) -> Row:
     """The row of a table as it will be after a batch: the drafts, and the entries made of them."""
-    after = state.branch()
+    after = copy.copy(state)
+    after.requests = {}
     for data, own in zip(datas, drafts, strict=True):
         after.fold(Stored(after.seq + 1, data), own)
     return lobby_row(after)

@@ -192,9 +192,9 @@ class Table:
                 await self._listen()
             except UnreadableTable as error:
                 self._give_up(error)
-            except JournalError as lost:
+            except JournalError as error:
                 self.stale = True
-                raise unavailable(lost) from lost
+                raise unavailable(error) from error
         self.check_readable()
         await self.step()
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from croupier.v1 import games_pb2
 from croupier.v1 import tables_pb2 as pb
-from croupier_server import views
 from croupier_server.errors import Refusal
 from croupier_server.feed import Feed, Feeds
 from croupier_server.journal.redis import RedisJournal
 from croupier_server.settings import Settings
-from croupier_server.views import snapshot_chunk, turn_chunk
+from croupier_server.views import EventView, snapshot_chunk, turn_chunk
 from server.redis_server import shared_server
 from server.room import PlayStream, Replica, Room, Stream, a_legal_move, guest, holder, refused, turns
 
@@ -113,16 +110,16 @@ async def test_an_event_is_made_once_for_a_thousand_spectators(
     streams += [room.watch(name, guest(n)) for n in (0, 1)]
     for stream in streams:
         await stream.until("snapshot")
-    made: list[Mapping[str, Any]] = []
-    make = views.effect_message
+    made: list[int | None] = []
+    make = EventView._event
 
-    def count(game: str, effect: Mapping[str, Any]) -> games_pb2.GameEffect:
-        made.append(effect)
-        return make(game, effect)
+    def count(view: EventView, seat: int | None) -> pb.TableEvent:
+        made.append(seat)
+        return make(view, seat)
 
-    monkeypatch.setattr(views, "effect_message", count)
+    monkeypatch.setattr(EventView, "_event", count)
     seq = await room.move(name, guest((await room.state(name)).to_act or 0), "draw stock")
-    assert len(made) == len({0, 1, None})
+    assert sorted(made, key=str) == [0, 1, None]
     for stream in streams:
         await stream.until("event", seq)
         await stream.close()

@@ -179,9 +179,6 @@ def test_nothing_that_is_sent_disturbs_the_server(lines: Lines) -> None:
     assert lines.longest < 2000
 
 
-INTERPRETED = pytest.mark.skipif("CROUPIER_WHEEL" in os.environ, reason="compiled calls cannot be replaced")
-
-
 def failing(*_: object) -> None:
     raise RuntimeError("a mistake")
 
@@ -196,11 +193,7 @@ def the_first_seat(*_: object) -> int:
 
 @pytest.mark.parametrize(
     ("owner", "name", "mistake"),
-    [
-        (seating, "leave", failing),
-        pytest.param(moves, "seat_for", anybody, marks=INTERPRETED),
-        (follow, "_audience", the_first_seat),
-    ],
+    [(seating, "leave", failing), (moves, "seat_for", anybody), (follow, "_audience", the_first_seat)],
 )
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 def test_a_mistake_would_be_found(

@@ -1,11 +1,10 @@
-"""Compiles for a wheel, with mypyc, what a move, a playout and a bot's thought go through.
+"""Compiles the rules and what bots think with for a wheel, with mypyc; elsewhere they run interpreted.
 
 The law of this file: compiled and interpreted modules differ in speed alone. So what meets
-untrusted data first (options, deals, records, texts, requests, a bot's view) stays interpreted or
-is not annotated tighter than it checks, and ``make test-wheel`` runs the tests of all on a compiled
-wheel. Elsewhere, in a checkout say, all runs interpreted.
+untrusted data first (options, deals, records, texts, a bot's view) stays interpreted or is not
+annotated tighter than it checks, and ``make test-wheel`` runs the tests of both on a compiled wheel.
 
-The build hook calls ``compile_modules``. Nothing is compiled with ``CROUPIER_PURE=1`` set, or
+The build hook calls ``compile_rules``. Nothing is compiled with ``CROUPIER_PURE=1`` set, or
 where there is no C compiler, no ``Python.h`` or no mypyc; the build then says so and makes a
 wheel for any platform.
 """
@@ -27,21 +26,9 @@ if TYPE_CHECKING:
 
 SERVER = Path(__file__).resolve().parent
 CLIENTS = SERVER.parent / "clients"
-OUT = SERVER.parent / "build" / "compiled"
+OUT = SERVER.parent / "build" / "rules"
 RULES = ("cards.py", "immutable.py", "basic_rummy/*.py", "doudizhu/*.py", "hidden_unders/*.py")
 """The files of ``croupier_games`` that play goes through."""
-MOVES = (
-    "drafts.py",
-    "feed.py",
-    "fold.py",
-    "followers.py",
-    "journal/local.py",
-    "moves.py",
-    "rpc/play_session.py",
-    "table.py",
-    "views.py",
-)
-"""The files of ``croupier_server`` that each move goes through, from its request to its events."""
 BOTS = (
     "basic_rummy/melds.py",
     "basic_rummy/playing.py",
@@ -54,24 +41,24 @@ BOTS = (
     "hidden_unders/rounds.py",
 )
 """The files of ``croupier.bots`` that a playout goes through; they know cards as ints, and no view."""
-LIBRARY = "croupier_compiled"
+LIBRARY = "croupier_rules"
 """All modules are in one extension library of this name; each is a shim to it."""
 
 
-def compile_modules(build_data: dict[str, Any], say: Callable[[str], None]) -> None:
+def compile_rules(build_data: dict[str, Any], say: Callable[[str], None]) -> None:
     """Compile, and put the extension modules into the wheel beside their source.
 
     ``build_data`` is hatchling's. Raises ``CalledProcessError`` when the compiler fails.
     """
     missing = why_not()
     if missing:
-        say(f"nothing is compiled: {missing}")
+        say(f"the rules are not compiled: {missing}")
         return
     shutil.rmtree(OUT, ignore_errors=True)
     try:
         subprocess.run([sys.executable, __file__, str(OUT)], cwd=SERVER, check=True)  # noqa: S603
     except subprocess.CalledProcessError:
-        say("what is fast could not be compiled; with CROUPIER_PURE=1 it is left as it is")
+        say("the rules could not be compiled; with CROUPIER_PURE=1 they are left as they are")
         raise
     made = sorted((OUT / "lib").rglob("*.so"))
     build_data["force_include"] |= {str(path): str(path.relative_to(OUT / "lib")) for path in made}
@@ -80,7 +67,7 @@ def compile_modules(build_data: dict[str, Any], say: Callable[[str], None]) -> N
 
 
 def why_not() -> str:
-    """What keeps modules from being compiled here; empty when nothing does."""
+    """What keeps the rules from being compiled here; empty when nothing does."""
     if os.environ.get("CROUPIER_PURE") == "1":
         return "CROUPIER_PURE is 1"
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
@@ -99,14 +86,13 @@ def main(out: Path) -> None:
     from setuptools import Distribution
 
     rules, bots = SERVER / "croupier_games", alone(out / "source")
-    server = SERVER / "croupier_server"
     files = [
         os.path.relpath(path, SERVER)
-        for folder, patterns in ((rules, RULES), (server, MOVES), (bots, BOTS))
+        for folder, patterns in ((rules, RULES), (bots, BOTS))
         for pattern in patterns
         for path in sorted(folder.glob(pattern))
     ]
-    settings = [f"--config-file={known_types(out)}", f"--cache-dir={out / 'mypy'}"]
+    settings = ["--config-file=", "--strict", f"--cache-dir={out / 'mypy'}"]
     extensions = mypycify([*settings, *files], debug_level="0", target_dir=str(out), group_name=LIBRARY)
     for extension in extensions:  # another compiler's new warning must not stop an install
         extension.extra_compile_args = [each for each in extension.extra_compile_args if each != "-Werror"]
@@ -114,21 +100,6 @@ def main(out: Path) -> None:
     build.build_lib, build.build_temp = str(out / "lib"), str(out)
     build.ensure_finalized()
     build.run()
-
-
-def known_types(out: Path) -> Path:
-    """Write mypy's settings below ``out``: of what is not compiled with the server no type is known.
-
-    So what is compiled is the same wherever it is, whichever types are installed there. The types
-    themselves are checked where the project is.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    sections = ["[mypy]", "ignore_missing_imports = true", "follow_imports = silent"]
-    for module in ("croupier_server", "google", "structlog"):
-        sections += [f"[mypy-{module}.*]", "follow_imports = skip", "follow_imports_for_stubs = true"]
-    settings = out / "mypy.ini"
-    settings.write_text("\n".join(sections))
-    return settings
 
 
 def alone(source: Path) -> Path:
