@@ -25,6 +25,8 @@ from games.playing import Moment
 
 _CARD = cards_pb2.DESCRIPTOR.enum_types_by_name["Card"]
 _TEXT = re.compile(r"\b(?:[2-9TJQKA][CDHS]|BJ|RJ)\b")
+_NAME = re.compile(r"\b(?:players|tables)/[\w-]+")
+"""A name's id is drawn: one in some thousands has a part that reads like a card."""
 
 
 def cards_in(message: Message) -> set[str]:
@@ -41,7 +43,7 @@ def _cards(message: Message) -> Iterator[str]:
             elif descriptor.enum_type is _CARD and each:
                 yield _CARD.values_by_number[each].name.removeprefix("CARD_")
             elif isinstance(each, str):
-                yield from _TEXT.findall(each)
+                yield from _TEXT.findall(_NAME.sub("", each))
 
 
 @dataclass

@@ -55,6 +55,13 @@ async def test_the_oracle_would_find_a_leak(room: Room) -> None:
     await stream.close()
 
 
+def test_an_id_that_reads_like_a_card_is_none() -> None:
+    moved = pb.TableMoved(seat=0, text="play AD 2C")
+    seat = pb.Seat(player="players/ClmVWS3Kbp9rlaQU-AD-wA", display_name="Ann")
+    table = pb.Table(name="tables/9H-dTqY0Zk_b1Wc2RxSuVA", title="of tables/2C-x and 3D")
+    assert [cards_in(message) for message in (moved, seat, table)] == [{"AD", "2C"}, set(), {"3D"}]
+
+
 async def test_no_stream_holds_the_seed_or_the_code_before_its_time(room: Room) -> None:
     created = pb.CreateTableRequest(game="doudizhu", private=True)
     answer = (await room.service.create_table(created, guest(9))).table
