@@ -172,10 +172,14 @@ def _serve_metrics(metrics: Metrics, listen: str | None, opened: AsyncExitStack)
     return f"{host}:{chosen}"
 
 
-def _shown(journal_url: str) -> str:
-    """A journal's or archive's URL without the name and password that may be in it."""
-    scheme, _, rest = journal_url.partition(":")
-    return f"{scheme}://{rest.rpartition('@')[2]}" if "@" in rest else journal_url
+def _shown(url: str) -> str:
+    """A journal's or archive's URL without the name and password that may be before or behind its place."""
+    scheme, _, rest = url.partition(":")
+    if not rest.startswith("//"):
+        return url
+    before, _, behind = rest.partition("?")
+    place = before.rpartition("@")[2].removeprefix("//")
+    return f"{scheme}://{place}" if "@" in before or "@" not in behind else f"{scheme}:"
 
 
 async def serve(

@@ -1,6 +1,6 @@
 """What tells a process to end: SIGTERM and SIGINT.
 
-The law of this file: from the first moment to the last no signal is lost. One that comes while the
+The law of this file: while a ``Told`` listens no signal is lost. One that comes while the
 process still begins cuts that short; there is nothing yet to drain.
 """
 

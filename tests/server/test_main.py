@@ -92,13 +92,17 @@ async def test_an_address_that_is_taken_is_refused() -> None:
         ({"archive_url": "paper:"}, "no archive is called"),
         ({"archive_url": "sqlite:/no/such/folder/x.sqlite"}, "cannot be opened"),
         ({"archive_url": "postgresql://me:secret@127.0.0.1:1/x"}, r"postgresql://127.0.0.1:1/x cannot be"),
+        ({"archive_url": "postgresql://127.0.0.1:1/x?user=me&password=secret"}, "1:1/x cannot be"),
+        ({"archive_url": "postgresql://127.0.0.1:1/x?password=se@secret"}, "postgresql: cannot be"),
+        ({"archive_url": "postgresql://me:se?secret@127.0.0.1:1/x"}, "postgresql: cannot be"),
         ({"metrics_listen": "nonsense"}, "HOST:PORT"),
     ],
 )
 async def test_what_cannot_be_served_is_said(given: dict[str, str], why: str) -> None:
-    with pytest.raises(CannotServe, match=why):
+    with pytest.raises(CannotServe, match=why) as said:
         async with serving(Settings(journal_wait_s=0), **given):
             pytest.fail("it serves")
+    assert "secret" not in str(said.value)
 
 
 async def test_beside_a_file_of_tables_lies_the_one_of_ended_tables(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from croupier_server.journal.base import NotWritten
 from croupier_server.journal.redis import RedisJournal
 from croupier_server.journal.redis_names import Names
 from croupier_server.journal.redis_url import Address, parse_url
-from croupier_server.journal.redis_wire import Confirm, NotConfirmed, Wire
+from croupier_server.journal.redis_wire import Confirm, NotConfirmed, Wire, refusal
 from croupier_server.settings import Settings
 from server.journal_contract import Heard, batch, lobby_row
 from server.redis_cluster import RedisCluster, shared_cluster
@@ -440,3 +440,5 @@ class TestUrl:
 
     def test_a_password_does_not_show(self) -> None:
         assert "secret" not in repr(parse_url("redis://u:secret@h"))
+        quoted = "ERR unknown command 'AUTH', with args beginning with: 'ann' 'secret' "
+        assert str(refusal(Exception(quoted))) == "Redis answers: ERR unknown command 'AUTH'"

@@ -10,6 +10,7 @@ import stat
 import struct
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -28,8 +29,10 @@ from croupier_server.journal import (
     SequenceConflict,
     SqliteJournal,
     Stored,
+    sqlite,
 )
 from croupier_server.journal.local import Clock
+from croupier_server.journal.sqlite_file import OpenFile, open_file
 from croupier_server.journal.sqlite_store import page_query
 from server.journal_contract import Heard, batch, lobby_row, put_rows
 
@@ -153,6 +156,26 @@ class TestFile:
         with pytest.raises(JournalLocked):
             await SqliteJournal.open(link)
         await journal.append(batch("t", 0))
+
+    async def test_an_opening_that_is_cancelled_lets_go_of_the_file(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        begun, go_on = threading.Event(), threading.Event()
+
+        def slowly(path: Path) -> OpenFile:
+            begun.set()
+            go_on.wait()
+            return open_file(path)
+
+        with monkeypatch.context() as slow:
+            slow.setattr(sqlite, "open_file", slowly)
+            opening = asyncio.create_task(SqliteJournal.open(path))
+            await asyncio.to_thread(begun.wait)
+            opening.cancel()
+            asyncio.get_running_loop().call_soon(go_on.set)
+            with pytest.raises(asyncio.CancelledError):
+                await opening
+        await (await SqliteJournal.open(path)).close()
 
     async def test_closed_it_opens_again_with_all_in_it(self, path: Path, journal: SqliteJournal) -> None:
         row = lobby_row("t", subjects=["house"])

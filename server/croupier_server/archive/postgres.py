@@ -134,6 +134,7 @@ class PostgresArchive:
             raise ArchiveUnavailable(f"PostgreSQL: {_said(error)}") from error
 
 
+_NOT_ADMITTED: Final = "authentication failed"
 _IS_THERE: Final = "SELECT to_regclass('croupier_archived')"
 
 
@@ -145,9 +146,8 @@ async def _try_once(url: str) -> None:
     except psycopg.ProgrammingError as error:
         raise ArchiveError(f"PostgreSQL: {_said(error)}") from error
     except psycopg.Error as error:
-        # No code comes with it. A server that is away or about to be there asks for no password.
-        asked = error.pgconn is not None and error.pgconn.used_password
-        kind = ArchiveRefused if asked else ArchiveUnavailable
+        # No code comes with it, and the text may be in another language: in doubt it is waited for.
+        kind = ArchiveRefused if _NOT_ADMITTED in str(error) else ArchiveUnavailable
         raise kind(f"PostgreSQL: {_said(error)}") from error
 
 

@@ -18,7 +18,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final, NamedTuple, TypeVar
 
-from croupier_server.journal.base import JournalError, JournalUnavailable, NotWritten
+from croupier_server.journal.base import JournalError, JournalRefused, JournalUnavailable, NotWritten
 from croupier_server.journal.redis_link import Link, Outages
 from croupier_server.journal.redis_names import SHARDS, shard_slot
 from croupier_server.journal.redis_servers import Node, Way
@@ -104,8 +104,9 @@ class Cluster:
         self._apply(await self._learn())
         # None is left to itself: whoever closes what did not open must find all of them at rest.
         opened = (link.open() for node in self.nodes for link in node.links)
-        for failed in filter(None, await asyncio.gather(*opened, return_exceptions=True)):
-            raise failed
+        failed = [each for each in await asyncio.gather(*opened, return_exceptions=True) if each]
+        if failed:
+            raise next((each for each in failed if isinstance(each, JournalRefused)), failed[0])
         self._keeper = asyncio.create_task(self._keep(), name="redis cluster")
 
     async def attempt(
@@ -176,7 +177,7 @@ class Cluster:
         return max(maps, key=lambda one: one.epoch) if maps else await self._learn_from_seeds()
 
     async def _learn_from_seeds(self) -> SlotMap:
-        problem: Exception = JournalUnavailable("no part of the Redis cluster sees all of it")
+        problems: list[JournalError] = []
         places = {(seed.host, seed.port): seed for seed in self._address.seeds}
         for place in self._nodes:
             places.setdefault(place, self._address.at(*place))
@@ -186,13 +187,15 @@ class Cluster:
                 await link.open()
                 found = await _ask(link, seed.host)
             except JournalError as error:
-                problem = error
+                problems.append(error)
                 continue
             finally:
                 await link.close()
             if found.whole:
                 return found
-        raise problem
+            problems.append(JournalUnavailable("no part of the Redis cluster sees all of it"))
+        # One that refuses is no reason to give up while others may come back.
+        raise next((each for each in problems if not isinstance(each, JournalRefused)), problems[-1])
 
     def _apply(self, found: SlotMap) -> None:
         owners: list[Node | None] = [None] * SLOTS

@@ -121,7 +121,10 @@ def refusal(reply: Exception) -> JournalUnavailable:
     if _FULL in text:
         return NotWritten("Redis has as many clients as it takes (maxclients)")
     meaning = _REFUSALS.get(code)
-    return NotWritten(meaning) if meaning else Unforeseen(f"Redis answers: {text[:120]}")
+    if meaning:
+        return NotWritten(meaning)
+    said = text.partition(", with args")[0]  # what it quotes of a command may be a password
+    return Unforeseen(f"Redis answers: {said[:120]}")
 
 
 def settle(answer: asyncio.Future[Any], reply: Any) -> None:

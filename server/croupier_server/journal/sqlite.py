@@ -114,11 +114,15 @@ class SqliteJournal:
         no journal or of a newer form.
         """
         read_thread = ThreadPoolExecutor(1, "journal-reader")
+        opening = asyncio.get_running_loop().run_in_executor(read_thread, open_file, Path(path))
         try:
-            file = await asyncio.get_running_loop().run_in_executor(read_thread, open_file, Path(path))
-            return cls(file, read_thread, max_waiting, clock or Clock())
+            return cls(await asyncio.shield(opening), read_thread, max_waiting, clock or Clock())
         except BaseException:
+            # A thread is not cancelled: what it opens is let go of before anybody opens it again.
+            await asyncio.wait((opening,))
             read_thread.shutdown(wait=False)
+            if opening.exception() is None:
+                opening.result().close()
             raise
 
     @property
