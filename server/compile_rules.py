@@ -39,6 +39,7 @@ BOTS = (
     "doudizhu/policy.py",
     "doudizhu/solver.py",
     "hidden_unders/rounds.py",
+    "hidden_unders/tree.py",
 )
 """The files of ``croupier.bots`` that a playout goes through; they know cards as ints, and no view."""
 LIBRARY = "croupier_rules"

@@ -19,7 +19,7 @@ from croupier.bots.basic_rummy.melds import (
     melds_in,
     wants,
 )
-from croupier.bots.basic_rummy.playing import HOLD, LAY, NOBODY
+from croupier.bots.basic_rummy.playing import HOLD, HOLD_A_WHILE, LAY, NOBODY
 from croupier.bots.basic_rummy.search import Race, SearchBot, plans_of
 from croupier.bots.basic_rummy.worlds import Unseen
 from croupier_games import GAMES
@@ -116,6 +116,14 @@ def test_normal_holds_its_meld_back_until_another_hand_is_small(others: int, ans
     assert move.split()[1] not in ("5H", "6H")
 
 
+@pytest.mark.parametrize(("turns", "late"), [(3, False), (4, True)])
+def test_a_meld_is_held_a_while_until_it_is_too_late_to_go_out_in_one_turn(turns: int, late: bool) -> None:
+    """Eight cards are in no meld, and the third turn is on."""
+    view = rummy_view(HOLDING, 10) | {"turns": turns}
+    assert Unseen(view, [HOLD_A_WHILE] * 2).shown().lays(10) == late
+    assert not Unseen(view, [HOLD] * 2).shown().lays(10)
+
+
 def test_normal_goes_out_in_one_turn() -> None:
     view = rummy_view("4H 5H 6H 9C 9D 9S TC TD TS TH KD", 10)
     legal = ["meld 4H 5H 6H", "meld 9C 9D 9S", "meld TC TD TH TS", "discard KD"]
@@ -156,6 +164,14 @@ def test_search_remembers_who_goes_down_early() -> None:
     view = rummy_view("4H 9C JS QC KD AC 2C 7D 8S 3D TS", 7, ("5C 6C 7C",))
     bot.choose(view, [f"discard {card}" for card in view["hand"]])
     assert bot._styles == [HOLD, LAY]
+
+
+@pytest.mark.parametrize(("turns", "style"), [(0, LAY), (8, HOLD_A_WHILE)])
+def test_who_goes_down_when_it_is_too_late_still_holds_a_while(turns: int, style: int) -> None:
+    bot = SearchBot(1, 8, 60, style=HOLD_A_WHILE)
+    view = rummy_view("4H 9C JS QC KD AC 2C 7D 8S 3D TS", 7, ("5C 6C 7C",)) | {"turns": turns}
+    bot.choose(view, [f"discard {card}" for card in view["hand"]])
+    assert bot._styles == [HOLD_A_WHILE, style]
 
 
 def test_normal_beats_easy() -> None:

@@ -24,7 +24,7 @@ WHEEL = "CROUPIER_WHEEL" in os.environ
 COMPILED = {
     "basic_rummy": {"melds", "playing"},
     "doudizhu": {"clues", "hands", "plans", "playout", "policy", "solver"},
-    "hidden_unders": {"rounds"},
+    "hidden_unders": {"rounds", "tree"},
 }
 MODULES = [
     (game, module.stem)
@@ -52,8 +52,9 @@ from croupier_games import GAMES
 
 NO_WATCHDOG = 1e9
 budget = Budget(candidates=4, playouts=20, bidding=4, choice=2, solved=8, nodes=50, watchdog=NO_WATCHDOG)
+unders = (hidden_unders.SearchBot, hidden_unders.TreeBot)
 search = {
-    "hidden_unders": lambda seed: hidden_unders.SearchBot(seed, 60, NO_WATCHDOG),
+    "hidden_unders": lambda seed: unders[seed // 2 % 2](seed, 60, NO_WATCHDOG),
     "doudizhu": lambda seed: DouDizhuSearch(budget, seed),
     "basic_rummy": lambda seed: basic_rummy.SearchBot(seed, 24, NO_WATCHDOG, 0.5),
 }

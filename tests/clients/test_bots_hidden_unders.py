@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 
@@ -11,10 +12,11 @@ from clients.bot_views import views
 from croupier.arena import run_arena
 from croupier.arena.game import Table
 from croupier.bots import Plain, make_bot
-from croupier.bots.hidden_unders import SearchBot
+from croupier.bots.hidden_unders import SearchBot, TreeBot
 from croupier.bots.hidden_unders.memory import Memory
 from croupier.bots.hidden_unders.rounds import NOBODY, RANKS, Round, strongest_four
-from croupier.bots.hidden_unders.texts import counts_of, ranks_of
+from croupier.bots.hidden_unders.texts import counts_of, play_of, play_text, ranks_of
+from croupier.bots.hidden_unders.tree import ON, Tree, moved, settled
 from croupier.bots.hidden_unders.worlds import Unseen
 from croupier_games import GAMES
 
@@ -128,7 +130,8 @@ def test_normal_plays_over_the_next_seats_overs_at_the_end() -> None:
     assert bot.choose(view | {"deck_count": 5}, legal) == "play 5C"
 
 
-def test_search_goes_out_when_it_can() -> None:
+@pytest.mark.parametrize("search", [SearchBot, TreeBot])
+def test_search_goes_out_when_it_can(search: type[SearchBot | TreeBot]) -> None:
     view = {
         "phase": "play",
         "round": 0,
@@ -143,7 +146,55 @@ def test_search_goes_out_when_it_can() -> None:
         ],
     }
     legal = ["play 9C", "play 9C 9D", "play KC"]
-    assert SearchBot(1, 60, 60).choose(view, legal) == "play 9C 9D"
+    assert search(1, 60, 60).choose(view, legal) == "play 9C 9D"
+
+
+@pytest.mark.parametrize(("players", "decks"), [(2, 1), (4, 1), (6, 2), (2, 2)])
+def test_a_round_of_any_choices_goes_as_in_the_rules(players: int, decks: int) -> None:
+    """What ``moved`` and ``settled`` do by themselves is what ``normal`` or the rules do there."""
+    chance = random.Random(3)
+    for number in range(12):
+        table = Table(RULES, RULES.options(players, decks=decks), players, f"choices/{number}")
+        quick = face_up(table.deals[0])
+        result = settled(quick)
+        plain = make_bot("hidden_unders", "normal", 0)
+        while (seat := table.to_act()) is not None:
+            legal = table.legal_moves()
+            move = plain.choose(table.view(seat), legal)
+            if move.startswith("play"):
+                assert (result, quick.seat) == (ON, seat)
+                rank, many = play_of(legal[chance.randrange(len(legal))])
+                move = play_text(rank, many, legal)
+                result = moved(quick, rank, many)
+            table.make(seat, move)
+        assert result == (NOBODY if table.state.winner is None else table.state.winner)
+        assert quick.sizes == [len(mine.hand) for mine in table.state.seats]
+        assert [len(each) for each in quick.unders] == [len(mine.slots()) for mine in table.state.seats]
+
+
+def test_a_tree_finds_what_no_play_followed_by_plain_ones_wins() -> None:
+    """7 8 J against Overs of 4 8 Q: a J takes the Q out, and the pile that comes back is worth it."""
+    hand, overs = counts_of(["7C", "8C", "JC"]), counts_of(["4C", "8D", "QC"])
+    start = Round([hand, 0], [3, 0], [0, overs], [[], []], [True, True], [], 0, 0, 0, 0, 0, 60)
+    plays = [RANKS.index(rank) for rank in "78J"]
+    tree = Tree(len(plays))
+    for _ in range(600):
+        world, choice = start.copy(), tree.next_choice()
+        tree.grow(choice, 0, world, moved(world, plays[choice], 1))
+    assert RANKS[plays[tree.most_tried()]] == "J"
+    for rank in plays:
+        world = start.copy()
+        assert moved(world, rank, 1) == ON
+        assert world.play_out() == 1
+
+
+def test_the_watchdog_cuts_a_tree_short_and_counts_it() -> None:
+    ticks = itertools.count()
+    bot = TreeBot(1, 10_000, 40, clock=lambda: next(ticks))
+    view = next(view for view in views("hidden_unders", 2, "watchdog") if view["phase"] == "overs")
+    table = Table(RULES, RULES.options(2), 2, "watchdog")
+    assert bot.choose(view, table.legal_moves()) in list(table.legal_moves())
+    assert bot.watchdog_cuts == 1
 
 
 def test_normal_beats_easy() -> None:

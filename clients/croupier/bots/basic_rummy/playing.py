@@ -12,13 +12,20 @@ from croupier.bots.basic_rummy.melds import best_melds, has_meld, pairs, wants
 from croupier_games.basic_rummy.melds import ALL_CARDS, FITTING, value_of
 
 NOBODY: Final = -1
+_MOST_TURNS: Final = 500
+"""Turns after which a hand is counted (RUM-14)."""
 _MOST_TURN_OVERS: Final = 2
 
 LAY: Final = 0
 """A style: melds and lays off as soon as it can."""
 HOLD: Final = 1
 """A style: lays nothing before it can go out in one turn, which counts double (RUM-17), or has to."""
+HOLD_A_WHILE: Final = 2
+"""A style: as ``HOLD``, until it is too late to go out in one turn."""
 
+TOO_LATE: Final = 10
+"""It is too late once a seat's turns and its cards that are in no meld are so many together; found by
+play of the two styles against each other."""
 _DANGER: Final = 3
 """Cards left in another hand at which nothing is held back any longer."""
 _OUT_WORTH: Final = 4
@@ -29,8 +36,8 @@ class Play:
     """A hand in play. Cards are single bits, sets of cards masks (see ``melds``).
 
     ``pile`` is oldest first, ``stock`` next card last, ``taken`` the card that may not be
-    discarded this turn (RUM-9) or 0. ``fits`` is every card that fits a meld on the table, ``gone``
-    every card on the table or in the pile.
+    discarded this turn (RUM-9) or 0, ``turns`` how many there were. ``fits`` is every card that fits a
+    meld on the table, ``gone`` every card on the table or in the pile.
     """
 
     __slots__ = (
@@ -204,7 +211,17 @@ class Play:
         seat = self.seat
         if not has_meld(self.hands[seat]):
             return False
-        return self.styles[seat] == LAY or fewest <= _DANGER or self.goes_out_at_once()
+        style = self.styles[seat]
+        if style == LAY or fewest <= _DANGER or (style == HOLD_A_WHILE and self.too_late()):
+            return True
+        return self.goes_out_at_once()
+
+    def too_late(self) -> bool:
+        """True when the seat will hardly go out in one turn any more (see ``TOO_LATE``)."""
+        loose = self.hands[self.seat]
+        for meld in best_melds(loose):
+            loose &= ~meld
+        return self.turns // self.players + loose.bit_count() >= TOO_LATE
 
     def fewest_others(self) -> int:
         """The least number of cards in another hand."""
@@ -220,9 +237,9 @@ class Play:
 
     def pass_on(self) -> bool:
         """The turn goes to the next seat; false when the hand is over (RUM-12)."""
-        self.turns -= 1
+        self.turns += 1
         self.taken = 0
-        if self.turns <= 0 or (self.turn_overs == _MOST_TURN_OVERS and not self.stock):
+        if self.turns >= _MOST_TURNS or (self.turn_overs == _MOST_TURN_OVERS and not self.stock):
             return False
         self.seat = (self.seat + 1) % self.players
         return True

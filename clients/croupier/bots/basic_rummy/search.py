@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from croupier.bots.basic_rummy.normal import discard_text, laid, ranked_discards
-from croupier.bots.basic_rummy.playing import HOLD, LAY, NOBODY, Play
+from croupier.bots.basic_rummy.playing import HOLD, HOLD_A_WHILE, LAY, NOBODY, TOO_LATE, Play
 from croupier.bots.basic_rummy.worlds import Unseen
 from croupier.bots.bot import Plain
 from croupier.bots.playouts import Playouts
@@ -28,11 +28,17 @@ _FEW: Final = 4
 
 
 class SearchBot:
-    """Chooses by playouts; ``playouts`` for each decision, at most ``seconds`` (see ``Playouts``)."""
+    """Chooses by playouts; ``playouts`` for each decision, at most ``seconds`` (see ``Playouts``).
 
-    def __init__(self, seed: int, playouts: int, seconds: float, trust: float = _TRUST) -> None:
+    ``style`` is how it takes everybody to play, until somebody shows another one.
+    """
+
+    def __init__(
+        self, seed: int, playouts: int, seconds: float, trust: float = _TRUST, style: int = HOLD
+    ) -> None:
         self._random: Final = random.Random(seed)  # noqa: S311 - repeatable play, not secrets
         self._playouts: Final = Playouts(playouts, seconds, trust)
+        self._style: Final = style
         self._styles: list[int] = []
 
     @property
@@ -57,11 +63,16 @@ class SearchBot:
         return move or discard_text(plan.discard)
 
     def _remember(self, view: Plain) -> None:
-        """A seat that has gone down with many cards left does not hold its melds back."""
+        """A seat that has gone down with many cards left, and not too late, does not hold its melds back."""
         seats = view["seats"]
-        self._styles = self._styles or [HOLD] * len(seats)
+        self._styles = self._styles or [self._style] * len(seats)
+        turns = view["turns"] // len(seats) if self._style == HOLD_A_WHILE else 0
         for at, seat in enumerate(seats):
-            if seat["has_gone_down"] and at != view["to_act"] and seat["hand_count"] > _FEW:
+            if (
+                seat["has_gone_down"]
+                and at != view["to_act"]
+                and _FEW < seat["hand_count"] < TOO_LATE - turns
+            ):
                 self._styles[at] = LAY
 
     def _draw(self, unseen: Unseen, shown: Play, race: Race) -> str:
@@ -107,7 +118,7 @@ def hard(seed: int) -> SearchBot:
 
 def expert(seed: int) -> SearchBot:
     """The level ``expert``."""
-    return SearchBot(seed, playouts=2500, seconds=20)
+    return SearchBot(seed, playouts=2500, seconds=20, style=HOLD_A_WHILE)
 
 
 class _Plan(NamedTuple):

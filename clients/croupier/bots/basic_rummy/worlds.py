@@ -15,9 +15,6 @@ from croupier.bots.basic_rummy.playing import HOLD, Play
 from croupier.bots.bot import Plain
 from croupier_games.basic_rummy.melds import ALL_CARDS
 
-_MOST_TURNS: Final = 200
-"""Turns after which a hand that is played on is counted (RUM-14)."""
-
 
 class Unseen:
     """The cards that one seat does not see, ready to be dealt in many ways."""
@@ -33,6 +30,7 @@ class Unseen:
         self._open: Final = [
             seat["hand_count"] - self._known[at].bit_count() for at, seat in enumerate(seats)
         ]
+        self._all_turns: Final = view["turns"]
         self._turns: Final = min(view["turns"] // len(seats), view["stock_count"])
         self.sizes: Final = [seat["hand_count"] for seat in seats]
         self.down: Final = [bool(seat["has_melded"]) for seat in seats]
@@ -107,5 +105,5 @@ class Unseen:
             self.me,
             self.taken,
             self.turn_overs,
-            _MOST_TURNS,
+            self._all_turns,
         )
