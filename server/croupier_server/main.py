@@ -179,7 +179,9 @@ def _shown(url: str) -> str:
         return url
     before, _, behind = rest.partition("?")
     place = before.rpartition("@")[2].removeprefix("//")
-    return f"{scheme}://{place}" if "@" in before or "@" not in behind else f"{scheme}:"
+    return (
+        f"{scheme}:" if "@" in behind else f"{scheme}://{place}"
+    )  # where a password begins is not clear then
 
 
 async def serve(

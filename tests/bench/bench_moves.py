@@ -1,10 +1,10 @@
 """Served moves beside the bare ceiling: CPU a move, moves a second, latency at half load.
 
 The ceiling is grpc.aio alone with the same streams, one message in and three out a move. ``wheel``
-is the journal in SQLite again, served by what a wheel installs, its rules compiled. The
-load runs in a process of its own; with two cores it competes with the server, so the figure to
-trust is the server's CPU a move, and its ratio to the ceiling's in the same run. Rounds
-alternate; medians are printed.
+is the journal in SQLite again, served by what a wheel installs, its rules compiled. The load runs
+in a process of its own; with two cores it competes with the server, so the figure to trust is the
+server's CPU a move, and its ratio to the ceiling's in the same run. Rounds alternate; medians are
+printed.
 
     python -m bench.bench_moves [--rounds 3] [--seconds 4]
 """

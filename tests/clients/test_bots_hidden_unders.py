@@ -14,9 +14,9 @@ from croupier.arena.game import Table
 from croupier.bots import Plain, make_bot
 from croupier.bots.hidden_unders import SearchBot, TreeBot
 from croupier.bots.hidden_unders.memory import Memory
-from croupier.bots.hidden_unders.rounds import NOBODY, RANKS, Round, strongest_four
+from croupier.bots.hidden_unders.rounds import NOBODY, ON, RANKS, Round, strongest_four
 from croupier.bots.hidden_unders.texts import counts_of, play_of, play_text, ranks_of
-from croupier.bots.hidden_unders.tree import ON, Tree, moved, settled
+from croupier.bots.hidden_unders.tree import Tree
 from croupier.bots.hidden_unders.worlds import Unseen
 from croupier_games import GAMES
 
@@ -151,12 +151,12 @@ def test_search_goes_out_when_it_can(search: type[SearchBot | TreeBot]) -> None:
 
 @pytest.mark.parametrize(("players", "decks"), [(2, 1), (4, 1), (6, 2), (2, 2)])
 def test_a_round_of_any_choices_goes_as_in_the_rules(players: int, decks: int) -> None:
-    """What ``moved`` and ``settled`` do by themselves is what ``normal`` or the rules do there."""
+    """What ``make`` and ``settle`` do by themselves is what ``normal`` or the rules do there."""
     chance = random.Random(3)
     for number in range(12):
         table = Table(RULES, RULES.options(players, decks=decks), players, f"choices/{number}")
         quick = face_up(table.deals[0])
-        result = settled(quick)
+        result = quick.settle()
         plain = make_bot("hidden_unders", "normal", 0)
         while (seat := table.to_act()) is not None:
             legal = table.legal_moves()
@@ -165,7 +165,7 @@ def test_a_round_of_any_choices_goes_as_in_the_rules(players: int, decks: int) -
                 assert (result, quick.seat) == (ON, seat)
                 rank, many = play_of(legal[chance.randrange(len(legal))])
                 move = play_text(rank, many, legal)
-                result = moved(quick, rank, many)
+                result = quick.make(rank, many)
             table.make(seat, move)
         assert result == (NOBODY if table.state.winner is None else table.state.winner)
         assert quick.sizes == [len(mine.hand) for mine in table.state.seats]
@@ -180,11 +180,11 @@ def test_a_tree_finds_what_no_play_followed_by_plain_ones_wins() -> None:
     tree = Tree(len(plays))
     for _ in range(600):
         world, choice = start.copy(), tree.next_choice()
-        tree.grow(choice, 0, world, moved(world, plays[choice], 1))
+        tree.grow(choice, 0, world, world.make(plays[choice], 1))
     assert RANKS[plays[tree.most_tried()]] == "J"
     for rank in plays:
         world = start.copy()
-        assert moved(world, rank, 1) == ON
+        assert world.make(rank, 1) == ON
         assert world.play_out() == 1
 
 

@@ -16,6 +16,8 @@ TEN: Final = 8
 HAND_SIZE: Final = 4
 """Cards up to which a turn's end fills a hand (HU-14)."""
 NOBODY: Final = -1
+ON: Final = -2
+"""The round goes on, and the seat to move has a play to choose."""
 
 _ALL: Final = (1 << 52) - 1
 _ANY_TIME: Final = 15 << 4 * TWO | 15 << 4 * TEN
@@ -165,37 +167,45 @@ class Round:
 
     # --- Playing on ---------------------------------------------------------------------------------
 
-    def play_out(self) -> int:
-        """Plays on to the end; the winner, or ``NOBODY`` when the turns run out."""
+    def make(self, rank: int, count: int) -> int:
+        """Makes a play and all that follows by itself; the winner, ``NOBODY`` or ``ON``."""
+        cleared = self.play(rank, count)
+        if self.is_out():
+            return self.seat
+        self.draw()
+        if not cleared:
+            self.pass_on()
+        return self.settle()
+
+    def settle(self) -> int:
+        """Goes on until a seat has a play to choose; the winner, ``NOBODY`` or ``ON``."""
         while self.turns > 0:
-            if self.finish_turn():
-                return self.seat
+            seat = self.seat
+            if not self.placed[seat]:
+                self.place(strongest_four(self.hands[seat]))
+            active = self.active()
+            if not active:
+                self.flip()
+                if self.is_out():
+                    return seat
+            elif active & FITS[self.top]:
+                return ON
+            else:
+                self.pick_up()
             self.pass_on()
         return NOBODY
 
-    def finish_turn(self) -> bool:
-        """Plays what is left of the turn, from before a play; true when that wins the round."""
-        seat = self.seat
-        if not self.placed[seat]:
-            self.place(strongest_four(self.hands[seat]))
-        while True:
-            active = self.hands[seat]
-            if not active:
-                active = self.overs[seat]
-                if not active:
-                    self.flip()
-                    return self.is_out()
-            fitting = active & FITS[self.top]
-            if not fitting:
-                self.pick_up()
-                return False
-            rank, count = self.choice(fitting)
-            cleared = self.play(rank, count)
-            if cleared and self.is_out():
-                return True
-            self.draw()
-            if not cleared:
-                return self.is_out()
+    def active(self) -> int:
+        """The cards that the seat plays from: its hand, or else its Overs (HU-15)."""
+        return self.hands[self.seat] or self.overs[self.seat]
+
+    def play_out(self) -> int:
+        """Plays on to the end; the winner, or ``NOBODY`` when the turns run out."""
+        result = self.settle()
+        while result == ON:
+            rank, count = self.choice(self.active() & FITS[self.top])
+            result = self.make(rank, count)
+        return result
 
     def choice(self, fitting: int) -> tuple[int, int]:
         """The rank to play of those that fit, and how many: the lowest, in the end one that blocks.

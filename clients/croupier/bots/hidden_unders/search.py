@@ -15,9 +15,9 @@ from typing import Final
 
 from croupier.bots.bot import Plain
 from croupier.bots.hidden_unders.memory import Memory
-from croupier.bots.hidden_unders.rounds import NOBODY, Round, strongest_four
+from croupier.bots.hidden_unders.rounds import NOBODY, ON, Round, strongest_four
 from croupier.bots.hidden_unders.texts import counts_of, play_of
-from croupier.bots.hidden_unders.tree import Tree, moved, settled
+from croupier.bots.hidden_unders.tree import Tree
 from croupier.bots.hidden_unders.worlds import Unseen
 from croupier.bots.playouts import Playouts
 
@@ -135,22 +135,13 @@ class _Choice:
         elif not self._count:
             world.draw()
         else:
-            return moved(world, self._rank, self._count)
-        return settled(world)
+            return world.make(self._rank, self._count)
+        return world.settle()
 
     def outcome(self, world: Round) -> float:
         """1 for a round won by the seat to move, 0 for one lost, its share of one that nobody wins."""
         me, after = world.seat, world.copy()
-        if self._overs:
-            after.place(self._overs)
-        elif not self._count:
-            after.draw()
-        else:
-            cleared = after.play(self._rank, self._count)
-            if after.is_out():
-                return 1.0
-            after.draw()
-            if not cleared:
-                after.pass_on()
-        winner = after.play_out()
+        winner = self.made(after)
+        if winner == ON:
+            winner = after.play_out()
         return 1 / after.players if winner == NOBODY else float(winner == me)

@@ -10,10 +10,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from croupier.bots.hidden_unders.rounds import FITS, NOBODY, Round, strongest_four
-
-ON: Final = -2
-"""The round goes on, and the seat to move has a choice."""
+from croupier.bots.hidden_unders.rounds import FITS, NOBODY, ON, Round
 
 _CURIOSITY: Final = 0.6
 """How much a choice gains from having been tried seldom."""
@@ -70,7 +67,7 @@ class Tree:
             node = node.after[code]
             path.append(node)
             seats.append(world.seat)
-            result = moved(world, code >> 4, code & 15)
+            result = world.make(code >> 4, code & 15)
         if result == ON:
             result = world.play_out()
         for node, seat in zip(path, seats, strict=True):
@@ -81,45 +78,9 @@ class Tree:
                 node.wins += 1 / world.players
 
 
-def moved(world: Round, rank: int, count: int) -> int:
-    """Makes a play and all that follows by itself; the winner, ``NOBODY`` or ``ON``."""
-    cleared = world.play(rank, count)
-    if world.is_out():
-        return world.seat
-    world.draw()
-    if not cleared:
-        world.pass_on()
-    return settled(world)
-
-
-def settled(world: Round) -> int:
-    """Goes on until a seat has a play to choose; the winner, ``NOBODY`` or ``ON``."""
-    while world.turns > 0:
-        seat = world.seat
-        if not world.placed[seat]:
-            world.place(strongest_four(world.hands[seat]))
-        active = world.hands[seat]
-        if not active:
-            active = world.overs[seat]
-        if not active:
-            world.flip()
-            if world.is_out():
-                return seat
-        elif active & FITS[world.top]:
-            return ON
-        else:
-            world.pick_up()
-        world.pass_on()
-    return NOBODY
-
-
 def _next(node: Node, world: Round) -> tuple[int, bool]:
     """The play to try next, as its rank above four bits of count, and whether it is new to the tree."""
-    seat = world.seat
-    active = world.hands[seat]
-    if not active:
-        active = world.overs[seat]
-    fitting = active & FITS[world.top]
+    fitting = world.active() & FITS[world.top]
     best, found, new = -1.0, -1, -1
     left = fitting
     while left:
